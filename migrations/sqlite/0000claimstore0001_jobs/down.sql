@@ -1,0 +1,3 @@
+DROP TABLE claimstore_events;
+DROP TABLE claimstore_jobs;
+DROP TABLE claimstore_schema;
