@@ -1,0 +1,110 @@
+//! What `#[derive(ClaimTable)]` knows of a table.
+
+use claimstore_core::State;
+
+/// The columns and words of a claimed table. Names are as in SQL, unquoted.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    /// The table, for messages.
+    pub table: &'static str,
+    /// The columns by role.
+    pub columns: Columns,
+    /// The state words.
+    pub words: Words,
+    /// The order in which rows are claimed.
+    pub order: &'static [Order],
+    /// Lock rows `FOR NO KEY UPDATE` instead of `FOR UPDATE`, so that inserts of foreign-key children
+    /// do not wait for a claim (PostgreSQL).
+    pub no_key_update: bool,
+    /// A row whose due column is NULL is due now.
+    pub null_due_is_now: bool,
+    /// Refused late writers are recorded in `claimstore_events`.
+    pub events: bool,
+}
+
+/// Column names by role; what a table lacks is `None`.
+#[derive(Debug, Clone, Copy)]
+pub struct Columns {
+    /// Names a row.
+    pub key: &'static str,
+    /// Holds the state word.
+    pub state: &'static str,
+    /// Holds the fence.
+    pub fence: &'static str,
+    /// Who has it.
+    pub worker: Option<&'static str>,
+    /// Until when.
+    pub lease: Option<&'static str>,
+    /// Since when.
+    pub claimed_at: Option<&'static str>,
+    /// From when it may be claimed.
+    pub due: Option<&'static str>,
+    /// Which queue it waits in.
+    pub queue: Option<&'static str>,
+    /// Failures so far.
+    pub failures: Option<&'static str>,
+    /// Crashes so far.
+    pub crashes: Option<&'static str>,
+    /// Interruptions so far.
+    pub interruptions: Option<&'static str>,
+    /// Failures at which it is dead.
+    pub max_failures: Option<&'static str>,
+    /// Crashes at which it is dead.
+    pub max_crashes: Option<&'static str>,
+    /// Whether its work may be repeated.
+    pub idempotent: Option<&'static str>,
+    /// The last error.
+    pub last_error: Option<&'static str>,
+    /// When it was completed or given up.
+    pub finished_at: Option<&'static str>,
+}
+
+/// State words. A table needs at least pending and running.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// Words that may be claimed. The first is what a release writes.
+    pub pending: &'static [&'static str],
+    /// The word of a held row.
+    pub running: &'static str,
+    /// Done.
+    pub completed: Option<&'static str>,
+    /// Given up.
+    pub dead: Option<&'static str>,
+    /// Called off.
+    pub cancelled: Option<&'static str>,
+    /// Parked.
+    pub uncertain: Option<&'static str>,
+}
+
+/// One column of the claim order.
+#[derive(Debug, Clone, Copy)]
+pub struct Order {
+    /// The column.
+    pub column: &'static str,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+impl Words {
+    /// The word this table writes for `state`.
+    #[must_use]
+    pub fn word(&self, state: State) -> Option<&'static str> {
+        match state {
+            State::Pending => self.pending.first().copied(),
+            State::Running => Some(self.running),
+            State::Completed => self.completed,
+            State::Dead => self.dead,
+            State::Cancelled => self.cancelled,
+            State::Uncertain => self.uncertain,
+        }
+    }
+
+    /// The state that `word` means.
+    #[must_use]
+    pub fn state(&self, word: &str) -> Option<State> {
+        if self.pending.contains(&word) {
+            return Some(State::Pending);
+        }
+        State::ALL.into_iter().find(|state| self.word(*state) == Some(word))
+    }
+}

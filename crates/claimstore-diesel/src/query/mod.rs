@@ -1,0 +1,45 @@
+//! The claim statements, as Diesel queries.
+//!
+//! A claim *is* a Diesel query: each node here can be run on any connection of its database, inside any
+//! transaction, by Diesel or by diesel-async, shown by `debug_query` and given to `EXPLAIN`. The stores
+//! are sugar over them. What a node does not do is what a single statement cannot: wait modes, telling
+//! *why* a row was refused, recording late writers, retrying.
+//!
+//! ```
+//! # use claimstore_diesel as claimstore;
+//! use claimstore::{Job, query};
+//! use claimstore::core::{ClaimRequest, WorkerId};
+//!
+//! let ask = ClaimRequest::new(&WorkerId::new("w")?).queue("mail").limit(10);
+//! let claim_ten = query::claim_next::<Job>(&ask);
+//! # Ok::<(), claimstore::core::InputError>(())
+//! ```
+
+mod claim;
+mod given;
+mod node;
+mod observe;
+mod recover;
+mod renew;
+mod settle;
+mod settle_and_claim;
+mod shape;
+mod table_text;
+mod template;
+mod values;
+mod won;
+
+pub use claim::{ClaimKey, ClaimNext, claim_key, claim_next};
+pub use given::{Given, GivenColumn, LockedRows};
+pub use observe::{NextDue, Observe, next_due, observe};
+pub use recover::{Expiring, Recover, expiring, recover};
+pub use renew::{Renew, renew};
+pub use settle::{Guard, Settle, SettleMany, guard, settle, settle_many};
+pub use settle_and_claim::{SettleAndClaim, settle_and_claim};
+pub use shape::{ClaimParts, Shape};
+pub use table_text::{Forms, TableText};
+pub(crate) use table_text::{last_fence, literal};
+pub use template::{Ahead, Hole, Template, TimeForm};
+pub(crate) use values::Lapse;
+pub use values::Values;
+pub use won::{Due, ExpiredRow, Marked, Observed, Touched, Unreadable, Won, WonOrTouched};

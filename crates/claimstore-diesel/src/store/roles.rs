@@ -1,0 +1,173 @@
+//! The store in the roles of the core.
+
+use std::time::Duration;
+
+use claimstore_core::{
+    Batch, Claim, ClaimOutcome, ClaimRequest, ClaimStore, ClaimToken, Guarantees, LocalInstant, Receipt,
+    RecoverStore, Recovered, RecoveryPolicy, RecoveryPreview, RenewError, Renewal, SettleCause, SettleError,
+    SettledAndClaimed, StoreError, StoreErrorKind, Verdict, Wait,
+};
+
+use super::Store;
+use crate::dialect::{Dialect, Isolation, Place};
+use crate::protocol;
+use crate::table::ClaimOn;
+
+/// How long a settlement that was passed over in `settle_and_claim` waits for its row.
+const PASSED_OVER_AFTER: Duration = Duration::from_millis(500);
+
+impl<T: ClaimOn<D>, D: Dialect> ClaimStore for Store<T, D> {
+    type Key = T::Key;
+    type Row = T;
+
+    fn guarantees(&self) -> Guarantees {
+        D::guarantees(&T::DECLARATION)
+    }
+
+    fn claim(&self, key: &T::Key, ask: &ClaimRequest) -> Result<ClaimOutcome<T::Key, T>, StoreError> {
+        protocol::check_request(&T::DECLARATION, ask)?;
+        self.run("claiming", |conn, place| protocol::by_key::<T, D>(conn, key, ask, &self.policy, place))
+    }
+
+    fn claim_next(&self, ask: &ClaimRequest) -> Result<Batch<T::Key, T>, StoreError> {
+        protocol::check_request(&T::DECLARATION, ask)?;
+        self.run("claiming", |conn, place| protocol::next::<T, D>(conn, ask, &self.policy, place))
+    }
+
+    fn renew(&self, claim: &mut Claim<T::Key>, lease: Duration) -> Result<(), RenewError> {
+        let asked = LocalInstant::now();
+        let answer = self.renew_all(&[claim.token()], lease).map_err(RenewError::Store)?.pop();
+        match answer {
+            Some(Renewal::Renewed(until)) => {
+                claim.extended(until, asked, lease);
+                Ok(())
+            }
+            Some(Renewal::AlreadySettled(state)) => {
+                Err(RenewError::AlreadySettled(claimstore_core::AlreadySettled {
+                    table: T::DECLARATION.table,
+                    key: T::key_text(claim.key()),
+                    fence: claim.fence(),
+                    state,
+                }))
+            }
+            Some(Renewal::Fenced(fenced)) => Err(RenewError::Fenced(fenced)),
+            _ => Err(RenewError::Busy),
+        }
+    }
+
+    fn renew_all(&self, claims: &[ClaimToken<T::Key>], lease: Duration) -> Result<Vec<Renewal>, StoreError> {
+        self.run("renewing", |conn, place| protocol::renew_all::<T, D>(conn, claims, lease, place))
+    }
+
+    fn settle(&self, claim: Claim<T::Key>, verdict: Verdict) -> Result<Receipt, SettleError<T::Key>> {
+        let answer = self.run("settling", |conn, place| {
+            protocol::settle::<T, D>(conn, &claim, &verdict, &self.policy, place).map(Ok)
+        });
+        match answer {
+            Ok(Ok(receipt)) => Ok(receipt),
+            Ok(Err(cause)) => Err(SettleError::new(cause, claim)),
+            Err(error) => Err(SettleError::new(SettleCause::Store(error), claim)),
+        }
+    }
+
+    fn settle_all(
+        &self,
+        settled: Vec<(Claim<T::Key>, Verdict)>,
+    ) -> Vec<Result<Receipt, SettleError<T::Key>>> {
+        let answers = self
+            .run("settling", |conn, place| protocol::settle_all::<T, D>(conn, &settled, &self.policy, place));
+        each(settled, answers)
+    }
+
+    fn settle_and_claim(
+        &self,
+        settled: Vec<(Claim<T::Key>, Verdict)>,
+        ask: &ClaimRequest,
+    ) -> SettledAndClaimed<T::Key, T> {
+        let together = self.run("settling and claiming", |conn, place| {
+            protocol::settle_and_claim::<T, D>(conn, &settled, ask, &self.policy, place)
+        });
+        match together {
+            Ok((answers, batch)) => {
+                SettledAndClaimed { settled: self.passed_over(settled, answers), claimed: Ok(batch) }
+            }
+            // Sent apart they would only wait as long once more.
+            Err(error) if matches!(error.kind(), StoreErrorKind::Contended | StoreErrorKind::Unavailable) => {
+                let same = StoreError::new(error.kind(), "settling and claiming", error.to_string());
+                SettledAndClaimed { settled: each(settled, Err(same)), claimed: Err(error) }
+            }
+            // Whatever went wrong in one half must not hold up the other.
+            Err(_) => SettledAndClaimed { settled: self.settle_all(settled), claimed: self.claim_next(ask) },
+        }
+    }
+
+    fn resume(&self, token: &ClaimToken<T::Key>) -> Result<Claim<T::Key>, RenewError> {
+        self.run("resuming", |conn, _| protocol::resume::<T, D>(conn, token).map(Ok))
+            .map_err(RenewError::Store)?
+    }
+}
+
+impl<T: ClaimOn<D>, D: Dialect> RecoverStore for Store<T, D> {
+    fn recover(&self, policy: &RecoveryPolicy, limit: usize) -> Result<Recovered<T::Key>, StoreError> {
+        self.run("recovering", |conn, place| protocol::recover::<T, D>(conn, policy, limit, place))
+    }
+
+    fn preview(&self, policy: &RecoveryPolicy, limit: usize) -> Result<RecoveryPreview<T::Key>, StoreError> {
+        self.run("looking for abandoned claims", |conn, _| protocol::preview::<T, D>(conn, policy, limit))
+    }
+}
+
+impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
+    /// Settles alone what the common statement passed over because somebody had the row locked. That is
+    /// nothing unusual: a claim that began before ours committed locks our row for a moment, and only then
+    /// sees that it is not pending any more. The rows that were claimed meanwhile do not wait for long.
+    fn passed_over(
+        &self,
+        settled: Vec<(Claim<T::Key>, Verdict)>,
+        answers: Vec<Result<Receipt, SettleCause>>,
+    ) -> Vec<Result<Receipt, SettleError<T::Key>>> {
+        let settle = |((claim, verdict), answer)| match answer {
+            Ok(receipt) => Ok(receipt),
+            Err(SettleCause::Store(error)) if error.kind() == StoreErrorKind::Contended => {
+                // The waiting brings the transaction.
+                let within = Place::Own(Isolation::Autocommit);
+                let again = self.run("settling", |conn, place| {
+                    let mut settle = |conn: &mut D::Conn, _| {
+                        protocol::settle::<T, D>(conn, &claim, &verdict, &self.policy, within)
+                    };
+                    D::waiting(conn, Wait::AtMost(PASSED_OVER_AFTER), place, &mut settle).map(Ok)
+                });
+                let cause = match again {
+                    Ok(Some(Ok(receipt))) => return Ok(receipt),
+                    Ok(Some(Err(cause))) => cause,
+                    Ok(None) => SettleCause::Store(error),
+                    Err(error) => SettleCause::Store(error),
+                };
+                Err(SettleError::new(cause, claim))
+            }
+            Err(cause) => Err(SettleError::new(cause, claim)),
+        };
+        settled.into_iter().zip(answers).map(settle).collect()
+    }
+}
+
+/// One answer for each claim; a failure of the whole is handed to each of them.
+fn each<K>(
+    settled: Vec<(Claim<K>, Verdict)>,
+    answers: Result<Vec<Result<Receipt, SettleCause>>, StoreError>,
+) -> Vec<Result<Receipt, SettleError<K>>> {
+    let claims = settled.into_iter().map(|(claim, _)| claim);
+    match answers {
+        Ok(answers) => claims
+            .zip(answers)
+            .map(|(claim, answer)| answer.map_err(|cause| SettleError::new(cause, claim)))
+            .collect(),
+        Err(error) => {
+            let again = || match error.input() {
+                Some(input) => input.clone().into(),
+                None => StoreError::new(error.kind(), "settling", error.to_string()),
+            };
+            claims.map(|claim| Err(SettleError::new(SettleCause::Store(again()), claim))).collect()
+        }
+    }
+}
