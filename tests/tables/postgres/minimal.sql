@@ -1,0 +1,5 @@
+CREATE TABLE minimal (
+    id    BIGINT NOT NULL PRIMARY KEY,
+    state TEXT   NOT NULL,
+    fence BIGINT NOT NULL DEFAULT 0
+);
