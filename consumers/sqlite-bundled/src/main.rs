@@ -1,0 +1,17 @@
+use claimstore::prelude::*;
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Hello;
+impl JobKind for Hello {
+    const KIND: &'static str = "hello";
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let store = SqliteStore::<Job>::open(":memory:")?;
+    store.migrate()?;
+    store.enqueue(&[NewJob::of(&Hello)?])?;
+    let ask = ClaimRequest::new(&WorkerId::generate("consumer"));
+    let claimed = store.claim_next(&ask)?.into_iter().next().ok_or("nothing to claim")?;
+    println!("{:?}", store.complete(claimed.claim)?);
+    Ok(())
+}
