@@ -40,7 +40,8 @@ pub(crate) fn bench() {
     }
 }
 
-/// The library's own text, with pgbench's variables in place of parameters.
+/// The library's own text, with pgbench's variables in place of parameters. They have names of their own:
+/// `\gset` makes a variable of each column that comes back.
 fn script(run: Run) -> String {
     let me = WorkerId::new("bench").expect("a name");
     let ask = ClaimRequest::new(&me).limit(run.batch);
@@ -55,19 +56,19 @@ fn script(run: Run) -> String {
     };
     let held = Claim::granted(parts, LocalInstant::now(), None);
     let to = Settlement { to: State::Completed, delay: None, tally: Tally::default(), error: None };
-    let lease = ":lease::interval";
+    let lease = ":my_lease::interval";
     if run.batch == 1 {
-        let claim = fill_in(&claim, &[":queue", ":worker", lease]);
+        let claim = fill_in(&claim, &[":my_queue", ":my_worker", lease]);
         let settle = text(&debug_query::<Pg, _>(&query::settle::<Job>(&held, &to)).to_string());
-        let settle = fill_in(&settle, &[":id", ":fence", ":worker"]);
+        let settle = fill_in(&settle, &[":id", ":fence", ":my_worker"]);
         format!("{claim} \\gset\n{settle};\n")
     } else {
-        let claim = fill_in(&claim, &[":queue", ":batch", ":worker", lease]);
+        let claim = fill_in(&claim, &[":my_queue", ":batch", ":my_worker", lease]);
         let (head, _) = claim.split_once("SELECT * FROM won").expect("a batch is put in order");
         let settle = text(&debug_query::<Pg, _>(&query::settle_many::<Job>([(&held, &to)])).to_string());
-        let workers = "array_fill(:worker::text, ARRAY[:batch::int])";
+        let workers = "array_fill(:my_worker::text, ARRAY[:batch::int])";
         let settle = fill_in(&settle, &[":ids::bigint[]", ":fences::bigint[]", workers]);
-        let arrays = "SELECT array_agg(won.id) AS ids, array_agg(won.fence) AS fences FROM won";
+        let arrays = "SELECT array_agg(won.claim_order_2) AS ids, array_agg(won.fence) AS fences FROM won";
         format!("\\set batch {}\n{head}{arrays} \\gset\n{settle};\n", run.batch)
     }
 }
@@ -92,7 +93,7 @@ fn pgbench(schema: &TestSchema, run: Run) -> Duration {
         .arg(&file)
         .args(["--client", &run.threads.to_string(), "--jobs", &run.threads.min(2).to_string()])
         .args(["--transactions", &each.to_string()])
-        .args(["--define=queue=default", "--define=worker=bench", "--define=lease=30s"])
+        .args(["--define=my_queue=default", "--define=my_worker=bench", "--define=my_lease=30s"])
         .arg(schema.url())
         .output()
         .expect("pgbench, from PostgreSQL's own packages");
