@@ -145,20 +145,8 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// [`TxError`].
     pub fn renew(&mut self, claim: &mut Claim<T::Key>, lease: Duration) -> Result<(), TxError> {
         let asked = LocalInstant::now();
-        match self.renew_all(&[claim.token()], lease)?.pop() {
-            Some(Renewal::Renewed(until)) => {
-                claim.extended(until, asked, lease);
-                Ok(())
-            }
-            Some(Renewal::AlreadySettled(state)) => Err(TxError::AlreadySettled(AlreadySettled {
-                table: T::DECLARATION.table,
-                key: T::key_text(claim.key()),
-                fence: claim.fence(),
-                state,
-            })),
-            Some(Renewal::Fenced(fenced)) => Err(TxError::Fenced(fenced)),
-            _ => Err(TxError::Busy),
-        }
+        let answer = self.renew_all(&[claim.token()], lease)?.pop();
+        Ok(protocol::extend::<T>(claim, answer, asked, lease)?)
     }
 
     /// Extends many leases, each answered for itself.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use claimstore_core::{
     Batch, Claim, ClaimRequest, Fence, InputError, LocalInstant, Receipt, RetryPolicy, SettleCause,
-    Settlement, State, StoreError, StoreErrorKind, Verdict,
+    Settlement, State, StoreError, StoreErrorKind, Verdict, check_limit,
 };
 use diesel::QueryResult;
 
@@ -41,17 +41,8 @@ fn settlements<T: ClaimOn<D>, D: Dialect>(
     policy: &RetryPolicy,
 ) -> Result<Vec<Settlement>, InputError> {
     check_once(held.iter().map(|(claim, _)| (claim.key(), claim.fence())))?;
-    super::check_limit(held.len())?;
-    let decided = held.iter().map(|(claim, verdict)| settlement::<T>(claim, verdict, policy));
-    decided.map(|to| to.map_err(|cause| input_of(&cause))).collect()
-}
-
-fn input_of(cause: &SettleCause) -> InputError {
-    match cause {
-        SettleCause::Store(error) => error.input().cloned(),
-        _ => None,
-    }
-    .unwrap_or(InputError::Empty { field: "verdict" })
+    check_limit(held.len())?;
+    held.iter().map(|(claim, verdict)| settlement::<T>(claim, verdict, policy)).collect()
 }
 
 pub(crate) fn settle_all<T: ClaimOn<D>, D: Dialect>(

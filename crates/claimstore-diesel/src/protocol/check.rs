@@ -1,9 +1,7 @@
 //! What a table cannot serve is refused before anything is sent.
 
-use std::time::Duration;
-
 use claimstore_core::{
-    Again, ClaimRequest, InputError, RecoveryPolicy, Settlement, State, Verdict, check_limit as limit_fits,
+    Again, ClaimRequest, InputError, RecoveryPolicy, Settlement, State, Verdict, check_limit,
 };
 
 use crate::declaration::Declaration;
@@ -43,18 +41,9 @@ pub(super) fn check_recovery(
     limit: usize,
 ) -> Result<(), InputError> {
     policy.check()?;
-    limit_fits(limit)?;
+    check_limit(limit)?;
     if table.columns.lease.is_none() {
         return Err(InputError::NoColumn { table: table.table, column: "lease", what: "recovery" });
     }
     Ok(())
-}
-
-pub(crate) fn check_limit(limit: usize) -> Result<(), InputError> {
-    limit_fits(limit)
-}
-
-/// A lease may be anything a column can hold, but not nothing.
-pub(super) fn check_lease(lease: Duration) -> Result<(), InputError> {
-    claimstore_core::check_lease("lease", lease)
 }

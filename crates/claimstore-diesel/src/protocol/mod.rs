@@ -11,10 +11,10 @@ mod renew;
 mod settle;
 
 pub(crate) use batch::{settle_all, settle_and_claim};
-pub(crate) use check::{check_limit, check_request};
+pub(crate) use check::check_request;
 pub(crate) use claim::{by_key, next};
 pub(crate) use recover::{preview, recover};
-pub(crate) use renew::{renew_all, resume};
+pub(crate) use renew::{extend, renew_all, resume};
 pub(crate) use settle::{guard, settle};
 
 use claimstore_core::StoreError;

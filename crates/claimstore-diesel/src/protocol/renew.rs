@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use claimstore_core::{
     AlreadySettled, Claim, ClaimParts, ClaimToken, Fence, Fenced, LocalInstant, Now, RenewError, Renewal,
-    Seen, SettleCause, State,
+    Seen, SettleCause, State, check_lease, check_limit,
 };
 
 use super::Answer;
-use super::check::check_lease;
 use super::claim::{once, seen};
 use super::settle::late;
 use crate::dialect::{Dialect, Place};
@@ -22,13 +21,13 @@ pub(crate) fn renew_all<T: ClaimOn<D>, D: Dialect>(
     lease: Duration,
     place: Place,
 ) -> Answer<Vec<Renewal>> {
-    if let Err(input) = check_lease(lease) {
+    if let Err(input) = check_lease("lease", lease) {
         return Ok(Err(input.into()));
     }
     if claims.is_empty() {
         return Ok(Ok(Vec::new()));
     }
-    if let Err(input) = super::check_limit(claims.len()) {
+    if let Err(input) = check_limit(claims.len()) {
         return Ok(Err(input.into()));
     }
     if let Err(input) = super::batch::check_once(claims.iter().map(|claim| (&claim.key, claim.fence))) {
@@ -47,6 +46,29 @@ pub(crate) fn renew_all<T: ClaimOn<D>, D: Dialect>(
         }
         Ok(Ok(answers))
     })
+}
+
+/// Takes the one answer of a renewal of this claim alone, which was asked for at `asked`.
+pub(crate) fn extend<T: ClaimTable>(
+    claim: &mut Claim<T::Key>,
+    answer: Option<Renewal>,
+    asked: LocalInstant,
+    lease: Duration,
+) -> Result<(), RenewError> {
+    match answer {
+        Some(Renewal::Renewed(until)) => {
+            claim.extended(until, asked, lease);
+            Ok(())
+        }
+        Some(Renewal::AlreadySettled(state)) => Err(RenewError::AlreadySettled(AlreadySettled {
+            table: T::DECLARATION.table,
+            key: T::key_text(claim.key()),
+            fence: claim.fence(),
+            state,
+        })),
+        Some(Renewal::Fenced(fenced)) => Err(RenewError::Fenced(fenced)),
+        _ => Err(RenewError::Busy),
+    }
 }
 
 fn unrenewed<T: ClaimOn<D>, D: Dialect>(

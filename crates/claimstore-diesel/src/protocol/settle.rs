@@ -1,8 +1,8 @@
 //! Ending one claim, and keeping one in force.
 
 use claimstore_core::{
-    Claim, Fenced, LateWrite, Receipt, RetryPolicy, Seen, SettleCause, Settlement, Verdict, WorkerId,
-    explain_unsettled,
+    Claim, Fenced, InputError, LateWrite, Receipt, RetryPolicy, Seen, SettleCause, Settlement, Verdict,
+    WorkerId, explain_unsettled,
 };
 use diesel::QueryResult;
 
@@ -22,7 +22,7 @@ pub(crate) fn settle<T: ClaimOn<D>, D: Dialect>(
 ) -> Answer<Receipt, SettleCause> {
     let to = match settlement::<T>(claim, verdict, policy) {
         Ok(to) => to,
-        Err(cause) => return Ok(Err(cause)),
+        Err(input) => return Ok(Err(SettleCause::Store(input.into()))),
     };
     once::<D, _>(conn, place, &mut |conn| {
         if D::execute(conn, query::settle::<T>(claim, &to))? == 1 {
@@ -38,12 +38,10 @@ pub(super) fn settlement<T: ClaimTable>(
     claim: &Claim<T::Key>,
     verdict: &Verdict,
     policy: &RetryPolicy,
-) -> Result<Settlement, SettleCause> {
+) -> Result<Settlement, InputError> {
     let mut to = verdict.settlement(&claim.tally(), &claim.budget(), policy, fastrand::f64());
-    match check_verdict(&T::DECLARATION, verdict, &mut to) {
-        Ok(()) => Ok(to),
-        Err(input) => Err(SettleCause::Store(input.into())),
-    }
+    check_verdict(&T::DECLARATION, verdict, &mut to)?;
+    Ok(to)
 }
 
 /// Explains a settlement that changed nothing, and records a late writer where the transaction is ours.

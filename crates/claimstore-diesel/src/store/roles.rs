@@ -37,22 +37,7 @@ impl<T: ClaimOn<D>, D: Dialect> ClaimStore for Store<T, D> {
     fn renew(&self, claim: &mut Claim<T::Key>, lease: Duration) -> Result<(), RenewError> {
         let asked = LocalInstant::now();
         let answer = self.renew_all(&[claim.token()], lease).map_err(RenewError::Store)?.pop();
-        match answer {
-            Some(Renewal::Renewed(until)) => {
-                claim.extended(until, asked, lease);
-                Ok(())
-            }
-            Some(Renewal::AlreadySettled(state)) => {
-                Err(RenewError::AlreadySettled(claimstore_core::AlreadySettled {
-                    table: T::DECLARATION.table,
-                    key: T::key_text(claim.key()),
-                    fence: claim.fence(),
-                    state,
-                }))
-            }
-            Some(Renewal::Fenced(fenced)) => Err(RenewError::Fenced(fenced)),
-            _ => Err(RenewError::Busy),
-        }
+        protocol::extend::<T>(claim, answer, asked, lease)
     }
 
     fn renew_all(&self, claims: &[ClaimToken<T::Key>], lease: Duration) -> Result<Vec<Renewal>, StoreError> {
