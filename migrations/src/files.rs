@@ -34,8 +34,8 @@ macro_rules! folders {
     };
 }
 
-const POSTGRES: &[File] = folders!["postgres": "0000claimstore0001_jobs"];
-const SQLITE: &[File] = folders!["sqlite": "0000claimstore0001_jobs"];
+const POSTGRES: &[File] = folders!["postgres": "0000claimstore0001_jobs", "0000claimstore0002_operators"];
+const SQLITE: &[File] = folders!["sqlite": "0000claimstore0001_jobs", "0000claimstore0002_operators"];
 
 pub(crate) fn of(dialect: Dialect) -> &'static [File] {
     match dialect {

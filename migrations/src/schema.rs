@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// The version that the table `claimstore_schema` names once all migrations of this library are applied.
-pub const SCHEMA_VERSION: i32 = 1;
+pub const SCHEMA_VERSION: i32 = 2;
 
 /// Why the tables do not fit this library.
 #[derive(Debug, Error)]

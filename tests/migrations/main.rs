@@ -7,3 +7,4 @@ mod lock;
 mod refusal;
 mod support;
 mod up_down;
+mod version_two;

@@ -100,7 +100,9 @@ fn tables_dropped_by_hand_are_not_taken_for_a_schema() -> TestResult {
     let schema = fresh();
     let mut conn = schema.connect();
     run_postgres(&mut conn, PATIENT)?;
-    conn.batch_execute("DROP TABLE claimstore_jobs, claimstore_events, claimstore_schema")?;
+    conn.batch_execute(
+        "DROP TABLE claimstore_jobs, claimstore_events, claimstore_queues, claimstore_schema",
+    )?;
     let error = run_postgres(&mut conn, PATIENT).expect_err("recorded but not there");
     assert!(matches!(error, MigrateError::Inconsistent { found: None }), "{error:?}");
 

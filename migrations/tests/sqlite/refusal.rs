@@ -79,7 +79,8 @@ fn tables_dropped_by_hand_are_not_taken_for_a_schema() -> TestResult {
     let mut conn = db.connect();
     run_sqlite(&mut conn, PATIENT)?;
     conn.batch_execute(
-        "DROP TABLE claimstore_jobs; DROP TABLE claimstore_events; DROP TABLE claimstore_schema;",
+        "DROP TABLE claimstore_jobs; DROP TABLE claimstore_events; DROP TABLE claimstore_queues;
+         DROP TABLE claimstore_schema;",
     )?;
     let error = run_sqlite(&mut conn, PATIENT).expect_err("recorded but not there");
     assert!(matches!(error, MigrateError::Inconsistent { found: None }), "{error:?}");
