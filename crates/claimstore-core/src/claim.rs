@@ -55,6 +55,8 @@ pub struct ClaimParts<K> {
     pub tally: Tally,
     /// What it may cost.
     pub budget: Budget,
+    /// Completing it deletes the row.
+    pub discard: bool,
 }
 
 /// How far a holder may trust its claim, judged locally.
@@ -114,6 +116,14 @@ impl<K> Claim<K> {
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.parts.budget
+    }
+
+    /// Whether completing it deletes the row, as was set for its queue when it was claimed (or taken up again).
+    /// Every other verdict keeps the row. See
+    /// [`QueueStore::keep_completed`](crate::QueueStore::keep_completed).
+    #[must_use]
+    pub fn discards(&self) -> bool {
+        self.parts.discard
     }
 
     /// Whether the local clock still trusts this claim. It reads no database.
@@ -219,6 +229,7 @@ mod tests {
             until: Some(Timestamp::from_micros(9)),
             tally: Tally::default(),
             budget: Budget::default(),
+            discard: false,
         };
         Claim::granted(parts, LocalInstant::now(), lease)
     }

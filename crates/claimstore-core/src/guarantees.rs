@@ -32,8 +32,10 @@ pub struct Guarantees {
     pub failure_budget: bool,
     /// Crashes are counted; without it an abandoned row is queued again without end.
     pub crash_budget: bool,
-    /// Refused late writers are recorded.
+    /// Refused late writers, failures, recoveries and operators' actions are recorded.
     pub late_writers: bool,
+    /// Queues and kinds can be paused.
+    pub pauses: bool,
 }
 
 impl Guarantees {
@@ -67,6 +69,14 @@ impl Guarantees {
             (
                 "refused late writers",
                 yes(self.late_writers, "recorded in claimstore_events", "reported, not recorded"),
+            ),
+            (
+                "operators' actions",
+                yes(self.late_writers, "recorded with actor and reason", "none: they need a record"),
+            ),
+            (
+                "pausing",
+                yes(self.pauses, "by queue and kind, in claimstore_queues", "none: `queues` is not declared"),
             ),
         ]
     }

@@ -90,6 +90,15 @@ pub enum InputError {
         /// The key, printed.
         key: String,
     },
+    /// The table keeps no events, which what was asked for is about.
+    #[error("table {table} keeps no events; declare `events`, or leave them out")]
+    NoEvents {
+        /// The table.
+        table: &'static str,
+    },
+    /// An action was asked for without saying on which rows.
+    #[error("no filter: name a state, queue, kind, worker or age, or say Filter::all() to mean every row")]
+    NoFilter,
     /// A value does not fit its column.
     #[error("{field} is {given}, outside {low}..={high}")]
     OutOfRange {

@@ -6,6 +6,8 @@ use std::time::Duration;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::InputError;
+
 /// An instant of the deciding clock, in microseconds since 1970-01-01 UTC.
 ///
 /// On PostgreSQL it is the server's clock, on SQLite the host's (all processes on one file share it).
@@ -48,6 +50,19 @@ impl Timestamp {
     #[must_use]
     pub fn before(self, span: Duration) -> Timestamp {
         Timestamp(self.0.saturating_sub(micros(span)))
+    }
+
+    /// Accepts an instant that every backend can store and print: the years 1 to 9999.
+    ///
+    /// # Errors
+    /// [`InputError::OutOfRange`], naming `field`.
+    pub fn check(self, field: &'static str) -> Result<(), InputError> {
+        const LOW: i64 = -62_135_596_800_000_000;
+        const HIGH: i64 = 253_402_300_799_999_999;
+        if (LOW..=HIGH).contains(&self.0) {
+            return Ok(());
+        }
+        Err(InputError::OutOfRange { field, given: self.0, low: LOW, high: HIGH })
     }
 
     /// How long it is from this instant until `later`; zero where that has passed.
