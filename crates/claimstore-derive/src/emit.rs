@@ -19,11 +19,13 @@ pub(crate) fn emit(table: &Table<'_>) -> TokenStream {
     });
     let name = table.name;
     let events = table.entries.events.map(|_| quote!(impl c::KeepsEvents for #name {}));
+    let queues = table.entries.queues.map(|_| quote!(impl c::KeepsQueues for #name {}));
     quote! {
         const _: () = {
             use #krate::derive_support as c;
             #declaration
             #events
+            #queues
             #postgres
             #sqlite
         };
@@ -56,10 +58,11 @@ fn declaration(table: &Table<'_>) -> TokenStream {
         let (column, descending) = (column(&by.column), by.descending);
         quote!(c::Order { column: #column, descending: #descending })
     });
-    let table_name = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    let table_name = table.table_name();
     let no_key_update = table.entries.no_key_update.is_some();
     let null_due_is_now = table.entries.null_due_is_now.is_some();
     let events = table.entries.events.is_some();
+    let queues = table.entries.queues.is_some();
     quote! {
         impl c::ClaimTable for #name {
             type Key = #key_type;
@@ -71,6 +74,7 @@ fn declaration(table: &Table<'_>) -> TokenStream {
                 no_key_update: #no_key_update,
                 null_due_is_now: #null_due_is_now,
                 events: #events,
+                queues: #queues,
             };
             fn key(&self) -> Self::Key {
                 ::core::clone::Clone::clone(&self.#key_field)
@@ -87,6 +91,12 @@ struct Target {
     /// SQLite takes a comparison without statistics for a sharp one. It would read an index by due time and
     /// sort all that is due, in place of the index that has them in order.
     due_is_likely: bool,
+    /// PostgreSQL takes a comparison of two columns for one that a third of the rows pass, and a name not among
+    /// others for one that half of them pass. By all of them together it would expect so few rows that it
+    /// sorts a queue of a thousand to claim a hundred.
+    the_rest_is_likely: bool,
+    /// A condition on the queue that is asked for is looked at once, and not for each row.
+    one_time_filters: bool,
 }
 
 /// A macro-local filter chain: the rows of the table that may be claimed now.
@@ -101,13 +111,14 @@ fn ready(table: &Table<'_>, target: &Target) -> TokenStream {
     let is_pending =
         is.reduce(|so_far, next| quote!(c::BoolExpressionMethods::or(#so_far, #next))).unwrap_or_default();
     let fence = &columns["fence"];
+    let likely = |holds| if target.the_rest_is_likely { quote!(c::Likely(#holds)) } else { holds };
     let mut filters = vec![
         is_pending,
         quote!(c::ExpressionMethods::le(#path::#fence, c::Fill::<c::SqlTypeOf<#path::#fence>>::last_fence())),
     ];
     for (count, most) in [("failures", "max_failures"), ("crashes", "max_crashes")] {
         if let (Some(count), Some(most)) = (columns.get(count), columns.get(most)) {
-            filters.push(quote!(c::ExpressionMethods::lt(#path::#count, #path::#most)));
+            filters.push(likely(quote!(c::ExpressionMethods::lt(#path::#count, #path::#most))));
         }
     }
     if let Some(due) = columns.get("due") {
@@ -119,6 +130,10 @@ fn ready(table: &Table<'_>, target: &Target) -> TokenStream {
             past
         };
         filters.push(if target.due_is_likely { quote!(c::Likely(#is_due)) } else { is_due });
+    }
+    if let Some(kind) = columns.get("kind").filter(|_| table.entries.queues.is_some()) {
+        let name = table.table_name();
+        filters.push(likely(quote!(c::Runs::kind(#path::#kind, #name))));
     }
     quote!(c::QueryDsl::select(#path::table, #path::#state) #(.filter(#filters))*)
 }
@@ -142,18 +157,25 @@ fn selects(table: &Table<'_>, target: &Target) -> [TokenStream; 4] {
         ))
     };
     let queue = table.entries.columns.get("queue");
+    let pauses = table.entries.queues.is_some();
+    let name = table.table_name();
     let from = |fill: TokenStream| {
         queue.map(|queue| {
-            quote!(.filter(c::ExpressionMethods::eq(
-                #path::#queue, c::Fill::<c::SqlTypeOf<#path::#queue>>::#fill
-            )))
+            let fill = quote!(c::Fill::<c::SqlTypeOf<#path::#queue>>::#fill);
+            let runs =
+                (pauses && target.one_time_filters).then(|| quote!(.filter(c::Runs::queue(#fill, #name))));
+            quote!(.filter(c::ExpressionMethods::eq(#path::#queue, #fill)) #runs)
         })
     };
+    let asked =
+        if pauses && !target.one_time_filters { quote!(queue_unless_paused(#name)) } else { quote!(queue()) };
+    let this_runs =
+        queue.filter(|_| pauses).map(|queue| quote!(.filter(c::Runs::queue(#path::#queue, #name))));
     let this = quote!(.filter(c::ExpressionMethods::eq(
         #path::#key, c::Fill::<c::SqlTypeOf<#path::#key>>::key()
-    )).select(#path::#key));
+    )) #this_runs .select(#path::#key));
     [
-        next(from(quote!(queue())).unwrap_or_default()),
+        next(from(asked).unwrap_or_default()),
         match from(quote!(queue_of_each())) {
             Some(from) => next(from),
             None => quote!(::std::string::String::new()),
@@ -172,7 +194,16 @@ fn on_postgres(table: &Table<'_>) -> TokenStream {
         quote!(.for_update())
     };
     let lock = [quote!(#lock.skip_locked()), lock];
-    let selects = selects(table, &Target { dialect: quote!(c::Pg), lock, due_is_likely: false });
+    let selects = selects(
+        table,
+        &Target {
+            dialect: quote!(c::Pg),
+            lock,
+            due_is_likely: false,
+            the_rest_is_likely: true,
+            one_time_filters: true,
+        },
+    );
     let given = quote! {
         out.push_bind_param::<c::Array<c::SqlTypeOf<#path::#key>>, ::std::vec::Vec<Self::Key>>(given.keys())
     };
@@ -181,7 +212,16 @@ fn on_postgres(table: &Table<'_>) -> TokenStream {
 
 fn on_sqlite(table: &Table<'_>) -> TokenStream {
     let lock = [quote!(), quote!()];
-    let selects = selects(table, &Target { dialect: quote!(c::Sqlite), lock, due_is_likely: true });
+    let selects = selects(
+        table,
+        &Target {
+            dialect: quote!(c::Sqlite),
+            lock,
+            due_is_likely: true,
+            the_rest_is_likely: false,
+            one_time_filters: false,
+        },
+    );
     let (path, key) = (&table.path, &table.entries.columns["key"]);
     let checked = quote_spanned!(key.span()=> c::travels_as_json::<c::SqlTypeOf<#path::#key>>(););
     let given = quote!(#checked out.push_bind_param::<c::Text, c::Given<Self::Key>>(given));

@@ -11,7 +11,7 @@ use syn::{Error, Expr, Ident, Path, Result, Token, parenthesized};
 use crate::words::Words;
 
 /// The columns by role.
-pub(crate) const ROLES: [&str; 15] = [
+pub(crate) const ROLES: [&str; 18] = [
     "key",
     "fence",
     "worker",
@@ -19,6 +19,9 @@ pub(crate) const ROLES: [&str; 15] = [
     "claimed_at",
     "due",
     "queue",
+    "kind",
+    "priority",
+    "unique_key",
     "failures",
     "crashes",
     "interruptions",
@@ -29,7 +32,8 @@ pub(crate) const ROLES: [&str; 15] = [
     "finished_at",
 ];
 
-const OTHERS: [&str; 7] = ["backend", "state", "order", "null_due_is_now", "events", "lock", "crate"];
+const OTHERS: [&str; 8] =
+    ["backend", "state", "order", "null_due_is_now", "events", "queues", "lock", "crate"];
 
 /// Everything that was written, each entry once.
 #[derive(Default)]
@@ -41,6 +45,7 @@ pub(crate) struct Entries {
     pub(crate) order: Option<Vec<Order>>,
     pub(crate) null_due_is_now: Option<Span>,
     pub(crate) events: Option<Span>,
+    pub(crate) queues: Option<Span>,
     pub(crate) no_key_update: Option<Span>,
     pub(crate) krate: Option<Path>,
 }
@@ -102,6 +107,7 @@ impl Entries {
             }
             "null_due_is_now" => once(&mut self.null_due_is_now, name.span(), name.span(), "null_due_is_now"),
             "events" => once(&mut self.events, name.span(), name.span(), "events"),
+            "queues" => once(&mut self.queues, name.span(), name.span(), "queues"),
             "lock" => {
                 stream.parse::<Token![=]>()?;
                 let strength: Ident = stream.parse()?;

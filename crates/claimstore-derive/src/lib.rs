@@ -18,10 +18,11 @@ use proc_macro::TokenStream;
 /// | `key = column` | names a row |
 /// | `state(column, pending("…", …), running("…"), completed("…"), dead("…"), cancelled("…"), uncertain("…"))` | the state column and the table's own words; pending and running are required, and a release writes the first pending word |
 /// | `fence = column` | the fence: `BIGINT NOT NULL DEFAULT 0` |
-/// | `worker`, `lease`, `claimed_at`, `due`, `queue`, `failures`, `crashes`, `interruptions`, `max_failures`, `max_crashes`, `idempotent`, `last_error`, `finished_at` `= column` | optional; what is absent is a weaker promise, see `guarantees()` |
+/// | `worker`, `lease`, `claimed_at`, `due`, `queue`, `kind`, `priority`, `unique_key`, `failures`, `crashes`, `interruptions`, `max_failures`, `max_crashes`, `idempotent`, `last_error`, `finished_at` `= column` | optional; what is absent is a weaker promise, see `guarantees()` |
 /// | `order(column.desc(), column.asc())` | the order of claiming; by due time, then key, unless given |
 /// | `null_due_is_now` | a row without a due time is due now |
-/// | `events` | refused late writers are recorded in `claimstore_events` |
+/// | `events` | refused late writers, failures, recoveries and operators' actions are recorded in `claimstore_events` |
+/// | `queues` | queues and kinds can be paused, and a queue's completed rows deleted at once, as `claimstore_queues` says; needs `queue` or `kind` |
 /// | `lock = no_key_update` | lock rows `FOR NO KEY UPDATE`: inserts of foreign-key children do not wait for a claim |
 /// | `crate = path` | where claimstore is, if not at `::claimstore` |
 ///

@@ -63,6 +63,13 @@ impl<'a> Table<'a> {
     }
 }
 
+impl Table<'_> {
+    /// The table without its module.
+    pub(crate) fn table_name(&self) -> String {
+        self.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+    }
+}
+
 fn default_order(columns: &BTreeMap<&'static str, Ident>, key: &Ident) -> Vec<Order> {
     let due = columns.get("due").into_iter();
     due.chain([key]).map(|column| Order { column: column.clone(), descending: false }).collect()
@@ -83,6 +90,11 @@ fn check_together(entries: &Entries, state: &Ident) -> Result<()> {
     }
     if let Some(at) = entries.null_due_is_now.filter(|_| !columns.contains_key("due")) {
         return Err(Error::new(at, "`null_due_is_now` needs `due`"));
+    }
+    let paused_by = ["queue", "kind"].map(|role| columns.contains_key(role));
+    if let Some(at) = entries.queues.filter(|_| paused_by == [false, false]) {
+        let message = "`queues` needs `queue` or `kind`: what is paused has a name in one of these columns";
+        return Err(Error::new(at, message));
     }
     if let Some(at) = entries.no_key_update.filter(|_| entries.postgres.is_none()) {
         return Err(Error::new(at, "`lock` is PostgreSQL's; SQLite has no row locks"));

@@ -18,8 +18,10 @@ pub struct Declaration {
     pub no_key_update: bool,
     /// A row whose due column is NULL is due now.
     pub null_due_is_now: bool,
-    /// Refused late writers are recorded in `claimstore_events`.
+    /// What happens beyond the ordinary is recorded in `claimstore_events`.
     pub events: bool,
+    /// What is set for its queues and kinds stands in `claimstore_queues`.
+    pub queues: bool,
 }
 
 /// Column names by role; what a table lacks is `None`.
@@ -41,6 +43,12 @@ pub struct Columns {
     pub due: Option<&'static str>,
     /// Which queue it waits in.
     pub queue: Option<&'static str>,
+    /// What kind of work it is.
+    pub kind: Option<&'static str>,
+    /// What comes first; for operators, who may change it.
+    pub priority: Option<&'static str>,
+    /// Only one row of its kind that has not ended has this key.
+    pub unique_key: Option<&'static str>,
     /// Failures so far.
     pub failures: Option<&'static str>,
     /// Crashes so far.

@@ -22,16 +22,16 @@ pub use diesel::{BoolExpressionMethods, Column, ExpressionMethods, QueryDsl, Que
 
 pub use crate::declaration::{Columns, Declaration, Order, Words};
 pub use crate::query::{Forms, Given, TableText, TimeForm};
-pub use crate::table::{ClaimOn, ClaimTable, KeepsEvents};
+pub use crate::table::{ClaimOn, ClaimTable, KeepsEvents, KeepsQueues};
 
 use diesel::expression::{
     AppearsOnTable, Expression, SelectableExpression, TypedExpressionType, ValidGrouping, is_aggregate,
 };
 use diesel::query_builder::{QueryBuilder, QueryFragment, QueryId};
-use diesel::sql_types::{Nullable, SqlType};
+use diesel::sql_types::{Bool, Nullable, SqlType};
 
 use crate::dialect::Dialect;
-use crate::query::Hole;
+use crate::query::{Hole, Scope};
 
 /// Expands to its content where the feature `postgres` of claimstore is on.
 #[cfg(feature = "postgres")]
@@ -106,6 +106,13 @@ impl<ST> Fill<ST> {
         Self::new(Hole::Queue(0).mark())
     }
 
+    /// The queue that is asked for, unless it is paused: then no row is equal to it. For SQLite, which would
+    /// look at a condition of [`Runs`] once more for each row.
+    #[must_use]
+    pub fn queue_unless_paused(table: &str) -> Self {
+        Self::new(crate::query::unless_paused(&Hole::Queue(0).mark(), table))
+    }
+
     /// The queue of the enclosing row, where several are merged.
     #[must_use]
     pub fn queue_of_each() -> Self {
@@ -132,7 +139,7 @@ impl<ST, DB: Backend> QueryFragment<DB> for Fill<ST> {
     }
 }
 
-/// SQLite's `likely(…)`: tells its planner that a condition holds for nearly all rows.
+/// Tells the planner that a condition holds for nearly all rows.
 #[derive(Debug, Clone)]
 pub struct Likely<E>(pub E);
 
@@ -148,11 +155,58 @@ impl<E: ValidGrouping<G>, G> ValidGrouping<G> for Likely<E> {
 }
 impl<E: AppearsOnTable<QS>, QS> AppearsOnTable<QS> for Likely<E> {}
 impl<E: SelectableExpression<QS>, QS> SelectableExpression<QS> for Likely<E> {}
-impl<E: QueryFragment<DB>, DB: Backend> QueryFragment<DB> for Likely<E> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
-        out.push_sql("likely(");
+impl<E: QueryFragment<D>, D: Dialect> QueryFragment<D> for Likely<E> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, D>) -> QueryResult<()> {
+        let [before, after] = D::LIKELY;
+        out.push_sql(before);
         self.0.walk_ast(out.reborrow())?;
-        out.push_sql(")");
+        out.push_sql(after);
+        Ok(())
+    }
+}
+
+/// A queue or kind is not paused: its name is not among those that `claimstore_queues` says are.
+#[derive(Debug, Clone)]
+pub struct Runs<E> {
+    name: E,
+    table: &'static str,
+    scope: Scope,
+}
+
+impl<E> Runs<E> {
+    /// This queue of this table.
+    #[must_use]
+    pub fn queue(name: E, table: &'static str) -> Self {
+        Runs { name, table, scope: Scope::Queue }
+    }
+
+    /// This kind of this table.
+    #[must_use]
+    pub fn kind(name: E, table: &'static str) -> Self {
+        Runs { name, table, scope: Scope::Kind }
+    }
+}
+
+impl<E: Expression> Expression for Runs<E> {
+    type SqlType = Bool;
+}
+impl<E> QueryId for Runs<E> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+impl<E: ValidGrouping<G>, G> ValidGrouping<G> for Runs<E> {
+    type IsAggregate = E::IsAggregate;
+}
+impl<E: AppearsOnTable<QS>, QS> AppearsOnTable<QS> for Runs<E> {}
+impl<E: SelectableExpression<QS>, QS> SelectableExpression<QS> for Runs<E> {}
+impl<E, DB> QueryFragment<DB> for Runs<E>
+where
+    E: QueryFragment<DB>,
+    DB: Backend + Default,
+    DB::QueryBuilder: Default,
+{
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        out.push_sql(&crate::query::runs(&render::<DB>(&self.name), self.table, self.scope));
         Ok(())
     }
 }

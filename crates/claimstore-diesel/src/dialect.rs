@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use claimstore_core::{
-    Claim, ClaimRequest, Guarantees, LateWrite, RowLocks, Settlement, StoreErrorKind, Timestamp, Wait,
+    Blocker, Claim, ClaimRequest, Guarantees, RowLocks, Settlement, StoreErrorKind, Timestamp, Wait,
 };
 use diesel::backend::Backend;
 use diesel::connection::{Connection, TransactionManager};
@@ -13,9 +13,12 @@ use diesel::r2d2::R2D2Connection;
 use diesel::sql_types::Untyped;
 use diesel::{QueryResult, RunQueryDsl};
 
+use crate::event::{NewEvent, StoredEvent};
 use crate::job::NewJob;
+use crate::protocol::Answer;
 use crate::query::{Ahead, TimeForm, WonOrTouched};
 use crate::table::ClaimOn;
+use crate::unique::Enqueued;
 
 /// What a failed statement means, read from the database's own words in one place per dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +63,20 @@ pub enum Isolation {
 pub enum Place {
     /// The library's own, or none.
     Own(Isolation),
+    /// The library's own, which has begun.
+    Begun,
     /// The caller's.
     Callers,
+}
+
+impl Place {
+    /// The same, but statements that are sent together stand or fall together.
+    pub(crate) fn whole(self) -> Place {
+        match self {
+            Place::Own(Isolation::Autocommit) => Place::Own(Isolation::Explicit),
+            same => same,
+        }
+    }
 }
 
 /// A database whose statements can write to a table twice: PostgreSQL.
@@ -82,13 +97,21 @@ pub trait Dialect: Backend + 'static {
     type Conn: Connection<Backend = Self> + R2D2Connection + Send + 'static;
     /// What the pool is configured with beyond its size.
     const NAME: &'static str;
+    /// Its name in telemetry, as OpenTelemetry spells it.
+    const SYSTEM: &'static str;
     /// What stands between two claimers.
     const LOCKS: RowLocks;
     /// Whose clock decides.
     const CLOCK: &'static str;
 
+    /// How claimstore's own tables store instants.
+    const OWN_FORM: TimeForm;
     /// It binds arrays, and so takes several queues or rows as one value each.
     const ARRAYS: bool;
+    /// What stands around a condition that nearly all rows meet, so that the planner takes it for one.
+    const LIKELY: [&'static str; 2];
+    /// A condition that names no column is looked at once, before any row is read.
+    const ONE_TIME_FILTERS: bool;
 
     /// Folds shapes that have the same text here.
     fn shape(shape: crate::query::Shape) -> crate::query::Shape {
@@ -121,6 +144,12 @@ pub trait Dialect: Backend + 'static {
     /// Locks the given rows in key order before they are written; the name to update from. The text
     /// begins a `WITH`.
     fn locked_rows(parts: &crate::query::LockedRows<'_>) -> String;
+    /// A look at rows, taken or not.
+    fn look_statement(parts: &crate::query::LookParts<'_>) -> String;
+    /// A delete of a bounded number of rows that passes over locked ones.
+    fn prune_statement(parts: &crate::query::PruneParts<'_>) -> String;
+    /// A given instant in the form a column stores.
+    fn given_instant(form: TimeForm, given: &str) -> String;
     /// A statement that keeps the row as it is and its claim in force until the transaction ends.
     fn guard_statement(table: &str, bare: &str, fence: &str, no_key_update: bool, guards: &str) -> String;
     /// The lease end after which a page begins, in the form the column stores: so compared, it can be found
@@ -204,12 +233,27 @@ pub trait Dialect: Backend + 'static {
     ) -> QueryResult<Vec<WonOrTouched<T>>>;
     /// What an error means. The only reader of its text and codes.
     fn classify(error: &diesel::result::Error, inside: bool) -> Fault;
-    /// Records a refused late writer in `claimstore_events`.
-    fn record_late(conn: &mut Self::Conn, late: &LateWrite) -> QueryResult<()>;
-    /// Inserts jobs; the ids in the order given.
-    fn enqueue(conn: &mut Self::Conn, jobs: &[NewJob]) -> QueryResult<Vec<i64>>;
+    /// Writes events into `claimstore_events`.
+    fn record(conn: &mut Self::Conn, events: &[NewEvent]) -> QueryResult<()>;
+    /// The last events of a row, latest first, of this kind if one is given.
+    fn events(
+        conn: &mut Self::Conn,
+        table: &str,
+        key: &str,
+        kind: Option<&str>,
+        limit: i64,
+    ) -> QueryResult<Vec<StoredEvent>>;
+    /// About how many rows of this table, as quoted, have this word in its state column; `None` where nothing
+    /// is known.
+    fn estimate(conn: &mut Self::Conn, table: &str, state: &str, word: &str) -> QueryResult<Option<u64>>;
+    /// Who has this row locked, if anybody has and the database tells.
+    fn blocker<T: ClaimOn<Self>>(conn: &mut Self::Conn, key: &T::Key) -> QueryResult<Option<Blocker>>;
+    /// Inserts jobs, all or none, minding their unique keys; the answers in the order given.
+    fn enqueue(conn: &mut Self::Conn, jobs: &[NewJob]) -> Answer<Vec<Enqueued>>;
     /// Whether claimstore's own tables are there, in this library's version.
     fn schema(conn: &mut Self::Conn) -> Result<(), claimstore_migrations::SchemaProblem>;
+    /// Looks at the table and the database for [`Store::verify`](crate::Store::verify). Writes nothing.
+    fn verify<T: ClaimOn<Self>>(conn: &mut Self::Conn) -> QueryResult<crate::verify::Look>;
 
     /// Makes the pool throw this connection away.
     fn poison(conn: &mut Self::Conn) {
@@ -230,6 +274,7 @@ pub trait Dialect: Backend + 'static {
             failure_budget: columns.failures.is_some(),
             crash_budget: columns.crashes.is_some(),
             late_writers: declaration.events,
+            pauses: declaration.queues,
         }
     }
 }

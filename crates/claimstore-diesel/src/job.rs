@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::schema::claimstore_jobs;
 use crate::sql_types::At;
+use crate::unique::OnDuplicate;
 
 /// A kind of job: a payload with a name.
 ///
@@ -50,6 +51,9 @@ pub trait JobKind: Serialize + DeserializeOwned {
     claimed_at = claimed_at,
     due = due,
     queue = queue,
+    kind = kind,
+    priority = priority,
+    unique_key = unique_key,
     failures = failures,
     crashes = crashes,
     interruptions = interruptions,
@@ -59,7 +63,8 @@ pub trait JobKind: Serialize + DeserializeOwned {
     last_error = last_error,
     finished_at = finished_at,
     order(priority.desc(), due.asc(), id.asc()),
-    events
+    events,
+    queues
 )]
 #[claim(state(
     state,
@@ -150,6 +155,8 @@ pub struct NewJob {
     pub(crate) max_failures: i32,
     pub(crate) max_crashes: i32,
     pub(crate) idempotent: bool,
+    pub(crate) unique: Option<String>,
+    pub(crate) on_duplicate: OnDuplicate,
 }
 
 impl NewJob {
@@ -170,6 +177,8 @@ impl NewJob {
             max_failures: P::MAX_FAILURES,
             max_crashes: P::MAX_CRASHES,
             idempotent: P::IDEMPOTENT,
+            unique: None,
+            on_duplicate: OnDuplicate::Keep,
         })
     }
 
@@ -215,6 +224,48 @@ impl NewJob {
         NewJob { idempotent, ..self }
     }
 
+    /// Only one job of its kind with this key at a time: 1 to 500 bytes.
+    ///
+    /// A key is taken while a job of the same kind has it and is pending, running or uncertain, in whatever
+    /// queue. Enqueueing another one then inserts nothing and answers [`Enqueued::Duplicate`], also while the
+    /// first one runs, or what [`on_duplicate`](NewJob::on_duplicate) asks for. Once the first one has
+    /// completed, is dead or was cancelled, the key is free. The way back to pending, after a failure, a
+    /// release or a crash, keeps the key and never meets another job on it.
+    ///
+    /// Who enqueues a key that another transaction has just enqueued waits until that one has ended.
+    ///
+    /// Ids have 64 bits. A key that is seen to be taken costs none. On PostgreSQL, where two transactions enqueue
+    /// the same key at the same moment, the second one's call has drawn ids in vain, at most one for each job.
+    ///
+    /// ```
+    /// # use claimstore_diesel as claimstore;
+    /// # #[derive(serde::Serialize, serde::Deserialize)]
+    /// # struct Reindex { shop: i64 }
+    /// # impl claimstore::JobKind for Reindex { const KIND: &'static str = "reindex"; }
+    /// use claimstore::{NewJob, OnDuplicate};
+    /// use std::time::Duration;
+    ///
+    /// // However often shop 7 changes: one job, half a minute after the last change.
+    /// let job = NewJob::of(&Reindex { shop: 7 })?
+    ///     .unique("shop-7")
+    ///     .on_duplicate(OnDuplicate::Debounce)
+    ///     .delay(Duration::from_secs(30));
+    /// # Ok::<(), claimstore::core::InputError>(())
+    /// ```
+    ///
+    /// [`Enqueued::Duplicate`]: crate::Enqueued::Duplicate
+    #[must_use]
+    pub fn unique(self, key: impl Into<String>) -> NewJob {
+        NewJob { unique: Some(key.into()), ..self }
+    }
+
+    /// What to do where the key of [`unique`](NewJob::unique) is taken by a pending job;
+    /// [`OnDuplicate::Keep`] unless told otherwise. Without a key it means nothing.
+    #[must_use]
+    pub fn on_duplicate(self, on_duplicate: OnDuplicate) -> NewJob {
+        NewJob { on_duplicate, ..self }
+    }
+
     /// Refuses what a column cannot hold.
     ///
     /// # Errors
@@ -224,6 +275,9 @@ impl NewJob {
         const YEARS: std::ops::RangeInclusive<i64> = -62_135_596_800_000_000..=253_402_300_799_999_999;
         check_text("kind", &self.kind, 200)?;
         check_text("queue", &self.queue, 200)?;
+        if let Some(key) = &self.unique {
+            check_text("unique_key", key, 500)?;
+        }
         if self.payload.contains('\0') {
             return Err(InputError::Nul { field: "payload" });
         }

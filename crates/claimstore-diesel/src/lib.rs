@@ -31,6 +31,9 @@ pub mod sql_types;
 mod sqlite;
 mod store;
 mod table;
+mod telemetry;
+mod unique;
+pub mod verify;
 
 pub use claimstore_core as core;
 pub use claimstore_derive::ClaimTable;
@@ -43,4 +46,6 @@ pub use postgres::{PgPool, PgStore};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqlitePool, SqliteStore, Synchronous};
 pub use store::{SettleWithError, Store};
-pub use table::{ClaimOn, ClaimTable, KeepsEvents};
+pub use table::{ClaimOn, ClaimTable, KeepsEvents, KeepsQueues};
+pub use telemetry::describe_metrics;
+pub use unique::{Enqueued, OnDuplicate};

@@ -1,17 +1,22 @@
 //! Every verb in the caller's transaction, on the caller's connection.
 
+use std::error::Error;
+use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::time::Duration;
 
 use claimstore_core::{
-    AlreadySettled, Batch, Claim, ClaimOutcome, ClaimRequest, ClaimToken, Fenced, LateWrite, LocalInstant,
-    Receipt, Recovered, RecoveryPolicy, RenewError, Renewal, RetryPolicy, SettleCause, StoreError, Verdict,
+    Action, AlreadySettled, Batch, Claim, ClaimOutcome, ClaimRequest, ClaimToken, Fence, Fenced, LateWrite,
+    LocalInstant, OperateError, Operated, Operator, Receipt, Recovered, RecoveryPolicy, RenewError, Renewal,
+    SettleCause, StoreError, Verdict,
 };
 use diesel::QueryResult;
 
 use crate::dialect::{Dialect, Place};
-use crate::protocol::{self, Answer};
+use crate::event::NewEvent;
+use crate::protocol::{self, Answer, Rules};
 use crate::table::{ClaimOn, KeepsEvents};
+use crate::telemetry::Call;
 
 /// The verbs on one connection, made by [`Store::on`](crate::Store::on).
 ///
@@ -24,7 +29,7 @@ use crate::table::{ClaimOn, KeepsEvents};
 #[derive(Debug)]
 pub struct On<'a, T, D: Dialect> {
     conn: &'a mut D::Conn,
-    policy: RetryPolicy,
+    rules: Rules,
     table: PhantomData<fn() -> T>,
 }
 
@@ -43,6 +48,9 @@ pub enum TxError {
     /// The row is locked by another transaction; renew it again soon.
     #[error("the row is locked by another transaction; renew again soon")]
     Busy,
+    /// An operator's action was not taken: an [`OperateError`] of the table's key.
+    #[error(transparent)]
+    Operate(Box<dyn Error + Send + Sync>),
     /// The store failed, or the input was refused.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -93,19 +101,28 @@ impl From<RenewError> for TxError {
     }
 }
 
+impl<K: Debug + Send + Sync + 'static> From<OperateError<K>> for TxError {
+    fn from(error: OperateError<K>) -> Self {
+        match error {
+            OperateError::Store(error) => TxError::Store(error),
+            refused => TxError::Operate(Box::new(refused)),
+        }
+    }
+}
+
 impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
-    pub(crate) fn new(conn: &'a mut D::Conn, policy: RetryPolicy) -> Self {
-        On { conn, policy, table: PhantomData }
+    pub(crate) fn new(conn: &'a mut D::Conn, rules: Rules) -> Self {
+        On { conn, rules, table: PhantomData }
     }
 
     /// Tells a failure of the database by its meaning.
-    fn answer<R>(&mut self, doing: &'static str, answer: QueryResult<R>) -> Result<R, TxError> {
+    fn answer<R>(&mut self, doing: &'static str, answer: QueryResult<R>) -> Result<R, StoreError> {
         answer.map_err(|error| {
             let fault = D::classify(&error, true);
             if fault.poisoned {
                 D::poison(self.conn);
             }
-            TxError::Store(StoreError::new(fault.kind, doing, error))
+            StoreError::new(fault.kind, doing, error)
         })
     }
 
@@ -117,8 +134,32 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     where
         TxError: From<E>,
     {
+        self.told(Call::in_callers::<T, D>(doing), work)
+    }
+
+    /// The same for a call of which more is known.
+    fn told<R, E>(
+        &mut self,
+        call: Call,
+        work: impl FnOnce(&mut D::Conn) -> Answer<R, E>,
+    ) -> Result<R, TxError>
+    where
+        TxError: From<E>,
+    {
+        let answer = self.run_in(&call, work);
+        call.done_in_callers(answer)
+    }
+
+    fn run_in<R, E>(
+        &mut self,
+        call: &Call,
+        work: impl FnOnce(&mut D::Conn) -> Answer<R, E>,
+    ) -> Result<R, TxError>
+    where
+        TxError: From<E>,
+    {
         let answer = work(self.conn);
-        Ok(self.answer(doing, answer)??)
+        Ok(self.answer(call.doing(), answer)??)
     }
 
     /// Claims this row. The row stays locked until the transaction ends, so keep that short.
@@ -126,8 +167,9 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError::Store`]; a refusal is `Ok`.
     pub fn claim(&mut self, key: &T::Key, ask: &ClaimRequest) -> Result<ClaimOutcome<T::Key, T>, TxError> {
-        let policy = self.policy;
-        self.run("claiming", |conn| protocol::by_key::<T, D>(conn, key, ask, &policy, Place::Callers))
+        let rules = self.rules;
+        let call = Call::in_callers::<T, D>("claiming").key::<T>(key).asking(ask);
+        self.told(call, |conn| protocol::by_key::<T, D>(conn, key, ask, &rules, Place::Callers))
     }
 
     /// Claims what is due.
@@ -135,8 +177,9 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError::Store`]; an empty batch is `Ok`.
     pub fn claim_next(&mut self, ask: &ClaimRequest) -> Result<Batch<T::Key, T>, TxError> {
-        let policy = self.policy;
-        self.run("claiming", |conn| protocol::next::<T, D>(conn, ask, &policy, Place::Callers))
+        let rules = self.rules;
+        let call = Call::in_callers::<T, D>("claiming the next").asking(ask);
+        self.told(call, |conn| protocol::next::<T, D>(conn, ask, &rules, Place::Callers))
     }
 
     /// Extends the lease.
@@ -144,9 +187,13 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError`].
     pub fn renew(&mut self, claim: &mut Claim<T::Key>, lease: Duration) -> Result<(), TxError> {
-        let asked = LocalInstant::now();
-        let answer = self.renew_all(&[claim.token()], lease)?.pop();
-        Ok(protocol::extend::<T>(claim, answer, asked, lease)?)
+        let call = Call::in_callers::<T, D>("renewing").holding::<T>(claim);
+        let (asked, token) = (LocalInstant::now(), [claim.token()]);
+        let answer =
+            self.run_in(&call, |conn| protocol::renew_all::<T, D>(conn, &token, lease, Place::Callers));
+        call.done_in_callers(
+            answer.and_then(|mut all| Ok(protocol::extend::<T>(claim, all.pop(), asked, lease)?)),
+        )
     }
 
     /// Extends many leases, each answered for itself.
@@ -158,7 +205,10 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
         claims: &[ClaimToken<T::Key>],
         lease: Duration,
     ) -> Result<Vec<Renewal>, TxError> {
-        self.run("renewing", |conn| protocol::renew_all::<T, D>(conn, claims, lease, Place::Callers))
+        let call = Call::in_callers::<T, D>("renewing several").several(claims.len());
+        let answer =
+            self.run_in(&call, |conn| protocol::renew_all::<T, D>(conn, claims, lease, Place::Callers));
+        call.told(answer)
     }
 
     /// Ends the claim with this verdict. The claim is only borrowed: whether it has ended is known when the
@@ -167,8 +217,9 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError`]; return it, so that what was written for a lost claim is rolled back.
     pub fn settle(&mut self, claim: &Claim<T::Key>, verdict: &Verdict) -> Result<Receipt, TxError> {
-        let policy = self.policy;
-        self.run("settling", |conn| protocol::settle::<T, D>(conn, claim, verdict, &policy, Place::Callers))
+        let rules = self.rules;
+        let call = Call::in_callers::<T, D>("settling").holding::<T>(claim).settling(verdict);
+        self.told(call, |conn| protocol::settle::<T, D>(conn, claim, verdict, &rules, Place::Callers))
     }
 
     /// Ends several claims, answered one by one. Return the first error to roll all of them back.
@@ -176,10 +227,11 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError::Store`] where nothing was written.
     pub fn settle_all(&mut self, settled: &[(Claim<T::Key>, Verdict)]) -> Result<Answers, TxError> {
-        let policy = self.policy;
-        let answers = self
-            .run("settling", |conn| protocol::settle_all::<T, D>(conn, settled, &policy, Place::Callers))?;
-        Ok(answers.into_iter().map(|answer| answer.map_err(TxError::from)).collect())
+        let rules = self.rules;
+        let call = Call::in_callers::<T, D>("settling several").settling_all(settled);
+        let answers =
+            self.run_in(&call, |conn| protocol::settle_all::<T, D>(conn, settled, &rules, Place::Callers));
+        call.told(answers.map(each))
     }
 
     /// Still mine? Holds the row until the transaction ends, so that nobody can recover it meanwhile.
@@ -187,7 +239,8 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     /// # Errors
     /// [`TxError::Fenced`] or [`TxError::AlreadySettled`] where it is not.
     pub fn guard(&mut self, claim: &Claim<T::Key>) -> Result<(), TxError> {
-        self.run("guarding", |conn| protocol::guard::<T, D>(conn, claim))
+        let call = Call::in_callers::<T, D>("guarding").holding::<T>(claim);
+        self.told(call, |conn| protocol::guard::<T, D>(conn, claim))
     }
 
     /// Settles first, then runs `work`: a lost claim is known before it begins. `work` runs at most once.
@@ -216,11 +269,12 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
         settled: &[(Claim<T::Key>, Verdict)],
         ask: &ClaimRequest,
     ) -> Result<(Answers, Batch<T::Key, T>), TxError> {
-        let policy = self.policy;
-        let (answers, batch) = self.run("settling and claiming", |conn| {
-            protocol::settle_and_claim::<T, D>(conn, settled, ask, &policy, Place::Callers)
-        })?;
-        Ok((answers.into_iter().map(|answer| answer.map_err(TxError::from)).collect(), batch))
+        let rules = self.rules;
+        let call = Call::in_callers::<T, D>("settling and claiming").asking(ask).settling_all(settled);
+        let both = self.run_in(&call, |conn| {
+            protocol::settle_and_claim::<T, D>(conn, settled, ask, &rules, Place::Callers)
+        });
+        call.told(both.map(|(answers, batch)| (each(answers), batch)))
     }
 
     /// Ends abandoned claims; a row the database refuses is undone by a savepoint of its own.
@@ -231,12 +285,34 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
         self.run("recovering", |conn| protocol::recover::<T, D>(conn, policy, limit, Place::Callers))
     }
 
+    /// Takes an operator's action on this row, as it was seen under this fence, with the event that records it.
+    /// The row stays locked until the transaction ends, so keep that short.
+    ///
+    /// # Errors
+    /// [`OperateError`]; nothing was written then, and the transaction can go on. `?` makes a [`TxError`] of it.
+    pub fn operate(
+        &mut self,
+        key: &T::Key,
+        seen: Fence,
+        action: &Action,
+        by: &Operator,
+    ) -> Result<Operated<T::Key>, OperateError<T::Key>>
+    where
+        T: KeepsEvents,
+    {
+        let call = Call::in_callers::<T, D>("operating").key::<T>(key);
+        let answer = protocol::operate::<T, D>(self.conn, key, seen, action, by, Place::Callers);
+        let answer = self.answer(call.doing(), answer);
+        call.done(answer)?
+    }
+
     /// Takes up a claim from its token.
     ///
     /// # Errors
     /// [`TxError::Fenced`] or [`TxError::AlreadySettled`] where the token is stale.
     pub fn resume(&mut self, token: &ClaimToken<T::Key>) -> Result<Claim<T::Key>, TxError> {
-        self.run("resuming", |conn| protocol::resume::<T, D>(conn, token))
+        let call = Call::in_callers::<T, D>("resuming").showing::<T>(token);
+        self.told(call, |conn| protocol::resume::<T, D>(conn, token))
     }
 
     /// Records a late writer, in a transaction that will commit.
@@ -247,10 +323,24 @@ impl<'a, T: ClaimOn<D>, D: Dialect> On<'a, T, D> {
     where
         T: KeepsEvents,
     {
-        self.run::<_, StoreError>("recording a late writer", |conn| D::record_late(conn, late).map(Ok))
+        self.run::<_, StoreError>("recording a late writer", |conn| {
+            D::record(conn, &[NewEvent::late(late)]).map(Ok)
+        })
     }
 
-    pub(crate) fn insert(&mut self, jobs: &[crate::NewJob]) -> Result<Vec<i64>, TxError> {
-        self.run::<_, StoreError>("enqueueing", |conn| D::enqueue(conn, jobs).map(Ok))
+    pub(crate) fn insert(&mut self, jobs: &[crate::NewJob]) -> Result<Vec<crate::Enqueued>, TxError> {
+        let rules = self.rules;
+        self.run("enqueueing", |conn| {
+            let answer = D::enqueue(conn, jobs)?;
+            if let Ok(enqueued) = &answer {
+                protocol::enqueued::<D>(conn, &rules, enqueued)?;
+            }
+            Ok(answer)
+        })
     }
+}
+
+/// Each answer as one of the caller's transaction.
+fn each(answers: Vec<Result<Receipt, SettleCause>>) -> Answers {
+    answers.into_iter().map(|answer| answer.map_err(TxError::from)).collect()
 }

@@ -46,6 +46,8 @@ diesel::table! {
         created_at -> Instant,
         /// When it ended.
         finished_at -> Nullable<Instant>,
+        /// Only one pending, running or uncertain job of its kind has this key.
+        unique_key -> Nullable<Text>,
     }
 }
 
@@ -63,7 +65,7 @@ diesel::table! {
         table_name -> Text,
         /// To the row with this key, printed.
         row_key -> Text,
-        /// `late_writer`.
+        /// What happened; more of them may come with later versions.
         kind -> Text,
         /// By whom.
         worker -> Nullable<Text>,
@@ -71,5 +73,28 @@ diesel::table! {
         fence -> BigInt,
         /// Details, as a JSON object.
         detail -> Text,
+    }
+}
+
+diesel::table! {
+    use diesel::sql_types::*;
+    use crate::sql_types::Instant;
+
+    /// What is set for queues and kinds.
+    claimstore_queues (table_name, scope, name) {
+        /// Of this table.
+        table_name -> Text,
+        /// `queue` or `kind`.
+        scope -> Text,
+        /// Its name.
+        name -> Text,
+        /// Since when it is paused.
+        paused_at -> Nullable<Instant>,
+        /// Who paused it.
+        paused_by -> Nullable<Text>,
+        /// Why.
+        reason -> Nullable<Text>,
+        /// Whether its completed rows are kept.
+        keep_completed -> Bool,
     }
 }

@@ -56,10 +56,18 @@ pub trait ClaimOn<D: Dialect>: ClaimTable {
     fn read_key<'a>(row: &impl Row<'a, D>, at: usize) -> deserialize::Result<Self::Key>;
 }
 
-/// A claimable table whose late writers are recorded in `claimstore_events`.
+/// A claimable table of which is recorded in `claimstore_events` what happens beyond the ordinary.
 #[diagnostic::on_unimplemented(
     message = "table `{Self}` keeps no events",
     label = "keeps no events",
     note = "add `events` to `#[claim(…)]` and claimstore's own tables to the database"
 )]
 pub trait KeepsEvents: ClaimTable {}
+
+/// A claimable table whose queues and kinds can be paused, as `claimstore_queues` says.
+#[diagnostic::on_unimplemented(
+    message = "nothing is set for the queues and kinds of table `{Self}`",
+    label = "does not look at `claimstore_queues`",
+    note = "add `queues` to `#[claim(…)]` and claimstore's own tables to the database"
+)]
+pub trait KeepsQueues: ClaimTable {}

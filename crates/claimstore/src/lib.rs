@@ -10,9 +10,9 @@ pub use claimstore_core as core;
 pub use claimstore_core::MockStore;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub use claimstore_diesel::{
-    __with_postgres, __with_sqlite, Answers, ClaimOn, ClaimTable, Columns, Declaration, Dialect, Job,
-    JobKind, KeepsEvents, NewJob, On, Order, PayloadError, SettleWithError, Store, TxError, Words,
-    derive_support, query, schema, sql_types,
+    __with_postgres, __with_sqlite, Answers, ClaimOn, ClaimTable, Columns, Declaration, Dialect, Enqueued,
+    Job, JobKind, KeepsEvents, KeepsQueues, NewJob, On, OnDuplicate, Order, PayloadError, SettleWithError,
+    Store, TxError, Words, derive_support, describe_metrics, query, schema, sql_types, verify,
 };
 #[cfg(feature = "postgres")]
 pub use claimstore_diesel::{PgPool, PgStore};

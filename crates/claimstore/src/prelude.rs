@@ -1,8 +1,9 @@
 //! The names nearly every user imports.
 
 pub use claimstore_core::{
-    Batch, Claim, ClaimOutcome, ClaimRequest, ClaimStore, Claimed, RecoverStore, RecoveryPolicy, Refusal,
-    SettleCause, Verdict, Wait, WorkerId,
+    Batch, Claim, ClaimOutcome, ClaimRequest, ClaimStore, Claimed, Filter, InspectStore, OperateStore,
+    Operator, QueueStore, RecoverStore, RecoveryPolicy, Refusal, RetainStore, SettleCause, Verdict, Wait,
+    WorkerId,
 };
 
 #[cfg(feature = "postgres")]
@@ -10,4 +11,4 @@ pub use claimstore_diesel::PgStore;
 #[cfg(feature = "sqlite")]
 pub use claimstore_diesel::SqliteStore;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub use claimstore_diesel::{ClaimTable, Job, JobKind, NewJob, TxError};
+pub use claimstore_diesel::{ClaimTable, Enqueued, Job, JobKind, NewJob, OnDuplicate, TxError};

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use claimstore::MockStore;
 use claimstore::core::{
-    Batch, Budget, Claim, ClaimParts, ClaimRequest, ClaimStore, Claimed, Fence, Fenced, LocalInstant, Now,
-    Receipt, RecoverStore, Recovered, RecoveryPolicy, SettleCause, SettleError, State, StoreError,
-    StoreErrorKind, Tally, Verdict, WorkerId,
+    Action, Batch, Budget, Claim, ClaimParts, ClaimRequest, ClaimStore, Claimed, Fence, Fenced, LocalInstant,
+    Now, OperateError, OperateStore, Operated, Operator, Pausable, QueueStore, Receipt, RecoverStore,
+    Recovered, RecoveryPolicy, SettleCause, SettleError, Sighting, State, StoreError, StoreErrorKind, Tally,
+    Timestamp, Verdict, WorkerId,
 };
 
 /// How a consumer's round ended.
@@ -48,6 +49,55 @@ fn tidy_up<S: RecoverStore>(store: &S) -> Result<usize, StoreError> {
     Ok(store.recover(&RecoveryPolicy::default(), 100)?.rows.len())
 }
 
+/// Gives a row that somebody saw dead another chance. One that has changed since is looked at again, as often as it
+/// takes: only if it is still dead is it retried, under the fence that was seen last.
+fn retry_if_dead<S: OperateStore>(
+    store: &S,
+    key: &S::Key,
+    mut seen: Fence,
+    by: &Operator,
+) -> Result<bool, OperateError<S::Key>> {
+    loop {
+        match store.retry(key, seen, by) {
+            Ok(_) => return Ok(true),
+            Err(OperateError::Changed { now, .. }) if now.state == State::Dead => seen = now.fence,
+            Err(OperateError::Changed { .. } | OperateError::Missing) => return Ok(false),
+            Err(other) => return Err(other),
+        }
+    }
+}
+
+fn operator() -> Operator {
+    Operator::new("olga", "ticket 4711").expect("a name and a reason")
+}
+
+/// The row 1 as an operator sees it.
+fn sighting(state: State, fence: i64) -> Sighting<i64> {
+    Sighting {
+        key: 1,
+        state,
+        fence: Fence::new(fence),
+        worker: None,
+        claimed_at: None,
+        until: None,
+        due: None,
+        queue: None,
+        kind: None,
+        priority: None,
+        tally: Tally::default(),
+        budget: Budget::default(),
+        idempotent: true,
+        last_error: None,
+        finished_at: None,
+        paused: false,
+        clock: Timestamp::from_micros(0),
+    }
+}
+
+fn changed(seen: Fence, state: State, fence: i64) -> OperateError<i64> {
+    OperateError::Changed { seen, now: Box::new(sighting(state, fence)) }
+}
+
 fn ask() -> ClaimRequest {
     ClaimRequest::new(&WorkerId::new("w").expect("a name"))
 }
@@ -60,6 +110,7 @@ fn claimed(key: i64) -> Claimed<i64, ()> {
         until: None,
         tally: Tally::default(),
         budget: Budget::default(),
+        discard: false,
     };
     Claimed { row: (), claim: Claim::granted(parts, LocalInstant::now(), Some(Duration::from_secs(30))) }
 }
@@ -116,7 +167,7 @@ fn a_consumer_does_not_try_for_ever() {
 }
 
 #[test]
-fn both_roles_are_object_safe_and_one_mock_plays_both() {
+fn the_roles_are_object_safe_and_one_mock_plays_them_all() {
     let mut store = MockStore::<i64, ()>::new();
     store.expect_claim_next().returning(batch(&[]));
     store.expect_recover().returning(|_, _| Ok(Recovered { rows: Vec::new(), left: 0, failed: Vec::new() }));
@@ -124,4 +175,41 @@ fn both_roles_are_object_safe_and_one_mock_plays_both() {
     let store: Box<dyn RecoverStore<Key = i64, Row = ()>> = Box::new(store);
     let as_claims: &dyn ClaimStore<Key = i64, Row = ()> = &*store;
     assert_eq!(round(as_claims, &ask()).expect("an answer"), Round::Done(0));
+}
+
+#[test]
+fn a_row_that_has_changed_is_looked_at_again() {
+    let mut store = MockStore::<i64, ()>::new();
+    let retried = |_: &i64, seen: Fence, action: &Action, by: &Operator| {
+        assert_eq!((action, by.reason()), (&Action::Retry, "ticket 4711"));
+        match seen.get() {
+            7 => Err(changed(seen, State::Dead, 9)),
+            _ => Ok(Operated {
+                key: 1,
+                from: State::Dead,
+                to: Some(State::Pending),
+                fence: Fence::new(10),
+                ended: None,
+            }),
+        }
+    };
+    store.expect_operate().times(2).returning(retried);
+    assert!(retry_if_dead(&store, &1, Fence::new(7), &operator()).expect("an answer"));
+}
+
+#[test]
+fn a_row_that_somebody_else_has_revived_is_left_alone() {
+    let mut store = MockStore::<i64, ()>::new();
+    store.expect_operate().times(1).returning(|_, seen, _, _| Err(changed(seen, State::Running, 9)));
+    assert!(!retry_if_dead(&store, &1, Fence::new(7), &operator()).expect("an answer"));
+}
+
+#[test]
+fn queues_are_mocked_beside_claims() {
+    let mut store = MockStore::<i64, ()>::new();
+    let what = Pausable::queue("mail");
+    store.expect_pause().times(1).returning(|what, _| Ok(what.name() == "mail"));
+    store.expect_unpause().times(1).returning(|_, _| Ok(true));
+    assert!(store.pause(&what, &operator()).expect("an answer"));
+    assert!(store.unpause(&what, &operator()).expect("an answer"));
 }

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::time::Instant as Clock;
 
-use claimstore_core::{Claim, ClaimRequest, LateWrite, RowLocks, Settlement, Timestamp, Wait};
+use claimstore_core::{Blocker, Claim, ClaimRequest, RowLocks, Settlement, Timestamp, Wait};
 use claimstore_migrations::SchemaProblem;
 use diesel::connection::Connection;
 use diesel::deserialize::{self, FromSql, QueryableByName};
@@ -15,28 +15,37 @@ use diesel::{QueryResult, RunQueryDsl};
 
 use super::text;
 use crate::dialect::{Dialect, Fault, Isolation, Place, SortKey, WritesTwice};
-use crate::event::NewEvent;
+use crate::event::{NewEvent, StoredEvent, load_events};
 use crate::job::NewJob;
-use crate::query::{Ahead, ClaimParts, Hole, LockedRows, Shape, TimeForm, Values, WonOrTouched};
+use crate::protocol::Answer;
+use crate::query::{
+    Ahead, ClaimParts, Hole, LockedRows, LookParts, PruneParts, Shape, TimeForm, Values, WonOrTouched,
+};
 use crate::schema::claimstore_events;
 use crate::sql_types::{At, Instant};
 use crate::table::ClaimOn;
+use crate::unique::Enqueued;
 
 impl Dialect for Pg {
     type Conn = PgConnection;
     const NAME: &'static str = "PostgreSQL";
+    const SYSTEM: &'static str = "postgresql";
     const LOCKS: RowLocks = RowLocks::Row;
     const CLOCK: &'static str = "the server's: no worker's clock enters";
+    const OWN_FORM: TimeForm = TimeForm::Zoned;
     const ARRAYS: bool = true;
+    // An inequality of an expression that has no statistics: all rows but one in two hundred.
+    const LIKELY: [&'static str; 2] = ["(", ")::int <> 0"];
+    const ONE_TIME_FILTERS: bool = true;
 
     fn shape(shape: Shape) -> Shape {
         match shape {
-            Shape::ClaimNext { one, queues, except } => {
-                Shape::ClaimNext { one, queues: queues.min(2), except }
+            Shape::ClaimNext { most, queues, except } => {
+                Shape::ClaimNext { most, queues: queues.min(2), except }
             }
             Shape::NextDue { queues } => Shape::NextDue { queues: queues.min(2) },
-            Shape::SettleAndClaim { mixed, one, queues } => {
-                Shape::SettleAndClaim { mixed, one, queues: queues.min(2) }
+            Shape::SettleAndClaim { mixed, discard, most, queues } => {
+                Shape::SettleAndClaim { mixed, discard, most, queues: queues.min(2) }
             }
             other => other,
         }
@@ -84,11 +93,23 @@ impl Dialect for Pg {
     }
 
     fn given_keys() -> String {
-        format!("SELECT unnest({})", Hole::GivenKeys.mark())
+        format!("SELECT {}", text::each_of(&[Hole::GivenKeys.mark()]))
     }
 
     fn locked_rows(parts: &LockedRows<'_>) -> String {
         text::locked_rows(parts)
+    }
+
+    fn look_statement(parts: &LookParts<'_>) -> String {
+        text::look_statement(parts)
+    }
+
+    fn prune_statement(parts: &PruneParts<'_>) -> String {
+        text::prune_statement(parts)
+    }
+
+    fn given_instant(form: TimeForm, given: &str) -> String {
+        text::stored(form, given)
     }
 
     fn guard_statement(table: &str, bare: &str, _: &str, no_key_update: bool, guards: &str) -> String {
@@ -130,6 +151,8 @@ impl Dialect for Pg {
             Hole::GivenCrashes => out.push_bind_param::<Array<Integer>, _>(&given.crashes),
             Hole::GivenInterruptions => out.push_bind_param::<Array<Integer>, _>(&given.interruptions),
             Hole::GivenErrors => out.push_bind_param::<Array<Nullable<Text>>, _>(&given.errors),
+            Hole::GivenPriorities => out.push_bind_param::<Array<Nullable<Integer>>, _>(&given.priorities),
+            Hole::GivenInstants => out.push_bind_param::<Array<Nullable<Instant>>, _>(&given.ats),
             other => Err(Error::QueryBuilderError(format!("{other:?} is not bound on PostgreSQL").into())),
         }
     }
@@ -221,7 +244,7 @@ impl Dialect for Pg {
                 let mut work = |conn: &mut PgConnection| work(conn, unbounded == Wait::Forever);
                 return match place {
                     Place::Own(isolation) => Self::once(conn, isolation, &mut work).map(Some),
-                    Place::Callers => work(conn).map(Some),
+                    Place::Begun | Place::Callers => work(conn).map(Some),
                 };
             }
         };
@@ -229,7 +252,7 @@ impl Dialect for Pg {
         let millis = format!("{}ms", most.as_millis().min(i32::MAX as u128));
         let outcome = match place {
             // The savepoint's rollback restores the setting; its release does not, so it is put back.
-            Place::Callers => conn.transaction(|conn| {
+            Place::Begun | Place::Callers => conn.transaction(|conn| {
                 let before: Setting = diesel::sql_query("SELECT current_setting('lock_timeout') AS setting")
                     .get_result(conn)?;
                 set_lock_timeout(conn, &millis)?;
@@ -261,16 +284,38 @@ impl Dialect for Pg {
         super::classify(error, inside)
     }
 
-    fn record_late(conn: &mut PgConnection, late: &LateWrite) -> QueryResult<()> {
-        diesel::insert_into(claimstore_events::table).values(NewEvent::from(late)).execute(conn).map(|_| ())
+    fn record(conn: &mut PgConnection, events: &[NewEvent]) -> QueryResult<()> {
+        diesel::insert_into(claimstore_events::table).values(events).execute(conn).map(|_| ())
     }
 
-    fn enqueue(conn: &mut PgConnection, jobs: &[NewJob]) -> QueryResult<Vec<i64>> {
+    fn events(
+        conn: &mut PgConnection,
+        table: &str,
+        key: &str,
+        kind: Option<&str>,
+        limit: i64,
+    ) -> QueryResult<Vec<StoredEvent>> {
+        load_events!(conn, table, key, kind, limit)
+    }
+
+    fn estimate(conn: &mut PgConnection, table: &str, state: &str, word: &str) -> QueryResult<Option<u64>> {
+        super::estimate(conn, table, state, word)
+    }
+
+    fn blocker<T: ClaimOn<Pg>>(conn: &mut PgConnection, key: &T::Key) -> QueryResult<Option<Blocker>> {
+        super::blocker::<T>(conn, key)
+    }
+
+    fn enqueue(conn: &mut PgConnection, jobs: &[NewJob]) -> Answer<Vec<Enqueued>> {
         super::enqueue(conn, jobs)
     }
 
     fn schema(conn: &mut PgConnection) -> Result<(), SchemaProblem> {
         claimstore_migrations::check_postgres(conn)
+    }
+
+    fn verify<T: ClaimOn<Pg>>(conn: &mut PgConnection) -> QueryResult<crate::verify::Look> {
+        crate::verify::postgres::look::<T>(conn)
     }
 }
 

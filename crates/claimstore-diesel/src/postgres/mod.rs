@@ -3,6 +3,7 @@
 mod classify;
 mod dialect;
 mod enqueue;
+mod look;
 mod text;
 
 use diesel::PgConnection;
@@ -16,6 +17,7 @@ use crate::store::Store;
 
 pub(crate) use classify::classify;
 use enqueue::enqueue;
+use look::{blocker, estimate};
 
 /// A store on PostgreSQL for rows of `T`.
 pub type PgStore<T> = Store<T, Pg>;

@@ -9,9 +9,9 @@ use claimstore_core::{
 use diesel::QueryResult;
 use diesel::result::Error;
 
-use super::Answer;
 use super::check::check_recovery;
 use super::claim::apart;
+use super::{Answer, events};
 use crate::dialect::{Dialect, Place};
 use crate::query::{self, ExpiredRow, Touched};
 use crate::table::ClaimOn;
@@ -71,7 +71,7 @@ pub(crate) fn recover<T: ClaimOn<D>, D: Dialect>(
 }
 
 /// The database refused a value or raised from a trigger, as opposed to being unable to work.
-fn is_of_a_row<D: Dialect>(error: &Error, place: Place) -> bool {
+pub(super) fn is_of_a_row<D: Dialect>(error: &Error, place: Place) -> bool {
     let kind = D::classify(error, place == Place::Callers).kind;
     matches!(kind, StoreErrorKind::Constraint | StoreErrorKind::Other)
 }
@@ -111,14 +111,23 @@ fn write<T: ClaimOn<D>, D: Dialect>(
     decided: &[(Expired<T::Key>, RecoveryAction)],
     place: Place,
 ) -> QueryResult<Vec<RecoveredRow<T::Key>>> {
-    let changed: Vec<Touched<T>> = apart::<D, _>(conn, place, &mut |conn| {
+    let noted = if T::DECLARATION.events { place.whole() } else { place };
+    apart::<D, _>(conn, noted, &mut |conn| {
         let pairs = decided.iter().map(|(row, action)| (row, *action));
-        D::load(conn, query::recover::<T>(pairs, policy.grace_span()))
-    })?;
-    let mut changed: HashMap<T::Key, _> = changed.into_iter().map(|row| (row.key, row.fence)).collect();
-    let rows = decided.iter().filter_map(|(row, action)| {
-        let fence = changed.remove(&row.key)?;
-        Some(RecoveredRow { key: row.key.clone(), fence, worker: row.worker.clone(), action: *action })
-    });
-    Ok(rows.collect())
+        let changed: Vec<Touched<T>> = D::load(conn, query::recover::<T>(pairs, policy.grace_span()))?;
+        let mut changed: HashMap<T::Key, _> = changed.into_iter().map(|row| (row.key, row.fence)).collect();
+        let (mut rows, mut notes) = (Vec::new(), Vec::new());
+        for (row, action) in decided {
+            let Some(fence) = changed.remove(&row.key) else { continue };
+            notes.extend(events::recovered::<T>(row, *action, fence));
+            rows.push(RecoveredRow {
+                key: row.key.clone(),
+                fence,
+                worker: row.worker.clone(),
+                action: *action,
+            });
+        }
+        events::write::<D>(conn, &notes)?;
+        Ok(rows)
+    })
 }

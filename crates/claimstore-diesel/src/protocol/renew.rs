@@ -9,7 +9,7 @@ use claimstore_core::{
 };
 
 use super::Answer;
-use super::claim::{once, seen};
+use super::claim::{observed, once, seen};
 use super::settle::late;
 use crate::dialect::{Dialect, Place};
 use crate::query::{self, Touched};
@@ -116,7 +116,8 @@ pub(crate) fn resume<T: ClaimOn<D>, D: Dialect>(
     token: &ClaimToken<T::Key>,
 ) -> Answer<Claim<T::Key>, RenewError> {
     let asked = LocalInstant::now();
-    let seen = seen::<T, D>(conn, &token.key)?;
+    let (seen, discard) =
+        observed::<T, D>(conn, &token.key)?.map_or((None, false), |row| (Some(row.seen), row.discard));
     if !is_ours::<T>(token, seen.as_ref()) {
         return Ok(Err(match lost::<T>(&token.key, token.fence, seen.as_ref()) {
             SettleCause::AlreadySettled(settled) => RenewError::AlreadySettled(settled),
@@ -134,6 +135,7 @@ pub(crate) fn resume<T: ClaimOn<D>, D: Dialect>(
         until: seen.until,
         tally: seen.tally,
         budget: seen.budget,
+        discard,
     };
     Ok(Ok(Claim::granted(parts, asked, left)))
 }

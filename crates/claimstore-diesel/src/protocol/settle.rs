@@ -1,15 +1,16 @@
 //! Ending one claim, and keeping one in force.
 
 use claimstore_core::{
-    Claim, Fenced, InputError, LateWrite, Receipt, RetryPolicy, Seen, SettleCause, Settlement, Verdict,
-    WorkerId, explain_unsettled,
+    Claim, Fenced, InputError, LateWrite, Receipt, Seen, SettleCause, Settlement, Verdict, WorkerId,
+    explain_unsettled,
 };
 use diesel::QueryResult;
 
-use super::Answer;
 use super::check::check_verdict;
 use super::claim::{once, seen};
+use super::{Answer, Rules, events};
 use crate::dialect::{Dialect, Place};
+use crate::event::NewEvent;
 use crate::query;
 use crate::table::{ClaimOn, ClaimTable};
 
@@ -17,15 +18,18 @@ pub(crate) fn settle<T: ClaimOn<D>, D: Dialect>(
     conn: &mut D::Conn,
     claim: &Claim<T::Key>,
     verdict: &Verdict,
-    policy: &RetryPolicy,
+    rules: &Rules,
     place: Place,
 ) -> Answer<Receipt, SettleCause> {
-    let to = match settlement::<T>(claim, verdict, policy) {
+    let to = match settlement::<T>(claim, verdict, rules) {
         Ok(to) => to,
         Err(input) => return Ok(Err(SettleCause::Store(input.into()))),
     };
+    let note = events::settled::<T>(rules, claim, verdict, &to);
+    let place = if note.is_some() { place.whole() } else { place };
     once::<D, _>(conn, place, &mut |conn| {
         if D::execute(conn, query::settle::<T>(claim, &to))? == 1 {
+            events::write::<D>(conn, note.as_slice())?;
             return Ok(Ok(Receipt { state: to.to, already: false }));
         }
         let seen = seen::<T, D>(conn, claim.key())?;
@@ -37,9 +41,9 @@ pub(crate) fn settle<T: ClaimOn<D>, D: Dialect>(
 pub(super) fn settlement<T: ClaimTable>(
     claim: &Claim<T::Key>,
     verdict: &Verdict,
-    policy: &RetryPolicy,
+    rules: &Rules,
 ) -> Result<Settlement, InputError> {
-    let mut to = verdict.settlement(&claim.tally(), &claim.budget(), policy, fastrand::f64());
+    let mut to = verdict.settlement(&claim.tally(), &claim.budget(), &rules.retry, fastrand::f64());
     check_verdict(&T::DECLARATION, verdict, &mut to)?;
     Ok(to)
 }
@@ -98,7 +102,7 @@ pub(super) fn late<D: Dialect>(
         error: error.map(str::to_owned),
     };
     match place {
-        Place::Own(_) if events => D::record_late(conn, &late)?,
+        Place::Own(_) | Place::Begun if events => D::record(conn, &[NewEvent::late(&late)])?,
         _ => fenced.late = Some(Box::new(late)),
     }
     Ok(())

@@ -29,8 +29,8 @@ pub struct ClaimKey<T: ClaimTable> {
 /// [`Marked::in_order`](crate::query::Marked::in_order), which the store does.
 #[must_use = "a query does nothing until it is run"]
 pub fn claim_next<T: ClaimTable>(ask: &ClaimRequest) -> ClaimNext<T> {
-    let (values, one, queues) = asked::<T>(ask);
-    ClaimNext { values, shape: Shape::ClaimNext { one, queues, except: false } }
+    let (values, most, queues) = asked::<T>(ask);
+    ClaimNext { values, shape: Shape::ClaimNext { most, queues, except: false } }
 }
 
 impl<T: ClaimTable> ClaimNext<T> {
@@ -49,8 +49,9 @@ impl<T: ClaimTable> ClaimNext<T> {
     }
 }
 
-/// The values of a claim by readiness, and the two facts its text depends on.
-pub(crate) fn asked<T: ClaimTable>(ask: &ClaimRequest) -> (Values<T::Key>, bool, u8) {
+/// The values of a claim by readiness, and the two facts its text depends on: how great the limit is at most, and
+/// how many queues there are.
+pub(crate) fn asked<T: ClaimTable>(ask: &ClaimRequest) -> (Values<T::Key>, u32, u8) {
     let mut values = Values::empty();
     values.worker = ask.worker().as_str().to_owned();
     values.lease.set(ask.lease_span());
@@ -59,8 +60,8 @@ pub(crate) fn asked<T: ClaimTable>(ask: &ClaimRequest) -> (Values<T::Key>, bool,
         values.queues = ask.queue_list();
     }
     let queues = u8::try_from(values.queues.len()).unwrap_or(u8::MAX);
-    let one = values.limit == 1;
-    (values, one, queues)
+    let most = u32::try_from(values.limit).ok().and_then(u32::checked_next_power_of_two).unwrap_or(0);
+    (values, most, queues)
 }
 
 /// Claims this row if it is pending and due. `wait` waits for the row's lock (PostgreSQL); without it a
@@ -81,9 +82,11 @@ fn write<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
     match shape {
         Shape::ClaimKey { wait } => {
             let select = if wait { &text.key_waiting } else { &text.key_skipping };
-            with_parts(text, vec![select.clone()], "", false, false, D::claim_statement)
+            with_parts(text, vec![select.clone()], None, false, false, D::claim_statement)
         }
-        Shape::ClaimNext { one, queues, except } => with_ready(text, one, queues, except, D::claim_statement),
+        Shape::ClaimNext { most, queues, except } => {
+            with_ready(text, most, queues, except, D::claim_statement)
+        }
         other => unreachable!("{other:?} is not a claim"),
     }
 }
@@ -91,29 +94,28 @@ fn write<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
 /// Hands on the parts of a claim by readiness.
 pub(crate) fn with_ready<D: Dialect>(
     text: &TableText<D>,
-    one: bool,
+    most: u32,
     queues: u8,
     except: bool,
     then: impl FnOnce(&ClaimParts<'_>) -> String,
 ) -> String {
-    let limit = if one { "1".to_owned() } else { Hole::Limit.mark() };
     let candidates = match queues {
         0 | 1 => vec![text.next.clone()],
         _ if D::ARRAYS => vec![text.next_of_each.clone()],
         n => (0..n).map(|i| text.next.replace(&Hole::Queue(0).mark(), &Hole::Queue(i).mark())).collect(),
     };
-    with_parts(text, candidates, &limit, queues > 1, except, then)
+    with_parts(text, candidates, Some(most), queues > 1, except, then)
 }
 
 fn with_parts<D: Dialect>(
     text: &TableText<D>,
     candidates: Vec<String>,
-    limit: &str,
+    most: Option<u32>,
     merge: bool,
     except: bool,
     then: impl FnOnce(&ClaimParts<'_>) -> String,
 ) -> String {
-    let sort = !matches!(limit, "" | "1");
+    let sort = !matches!(most, None | Some(1));
     let mut returning = format!("{}, {}", text.selection, text.claim_columns());
     if sort {
         for (n, by) in text.declaration.order.iter().enumerate() {
@@ -128,7 +130,7 @@ fn with_parts<D: Dialect>(
         table: &text.table,
         key: &D::quote(text.declaration.columns.key),
         candidates,
-        limit,
+        most,
         merge,
         set: &text.set_claimed(),
         still: &still,

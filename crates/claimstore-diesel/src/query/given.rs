@@ -1,6 +1,8 @@
 //! Several rows handed to one statement.
 
-use claimstore_core::{Fence, RecoveryAction, Settlement, State, Timestamp};
+use claimstore_core::{Fence, Moment, RecoveryAction, Settlement, State, Step, Timestamp};
+
+use crate::sql_types::At;
 
 /// What is given of several rows, column by column.
 #[derive(Debug, Clone)]
@@ -18,6 +20,9 @@ pub struct Given<K> {
     pub(crate) crashes: Vec<i32>,
     pub(crate) interruptions: Vec<i32>,
     pub(crate) errors: Vec<Option<String>>,
+    pub(crate) priorities: Vec<Option<i32>>,
+    /// The due time; `None` leaves it to the delay.
+    pub(crate) ats: Vec<Option<At>>,
 }
 
 impl<K> Default for Given<K> {
@@ -33,6 +38,8 @@ impl<K> Default for Given<K> {
             crashes: Vec::new(),
             interruptions: Vec::new(),
             errors: Vec::new(),
+            priorities: Vec::new(),
+            ats: Vec::new(),
         }
     }
 }
@@ -58,6 +65,10 @@ pub enum GivenColumn {
     Interruptions,
     /// The error text.
     Error,
+    /// The priority.
+    Priority,
+    /// The instant at which it is due again.
+    At,
 }
 
 impl GivenColumn {
@@ -74,6 +85,8 @@ impl GivenColumn {
             GivenColumn::Crashes => "crashes",
             GivenColumn::Interruptions => "interruptions",
             GivenColumn::Error => "error",
+            GivenColumn::Priority => "priority",
+            GivenColumn::At => "at",
         }
     }
 }
@@ -128,6 +141,22 @@ impl<K> Given<K> {
         self.crashes.push(to.tally.crashes);
         self.interruptions.push(to.tally.interruptions);
         self.errors.push(to.error.clone());
+    }
+
+    pub(crate) fn push_step(&mut self, to: State, step: &Step) {
+        let (delay, at) = match step.due {
+            Some(Moment::In(delay)) => (Some(delay), None),
+            Some(Moment::At(at)) => (None, Some(At(at))),
+            None => (None, None),
+        };
+        self.states.push(state_number(to));
+        self.delays.push(delay.map(micros));
+        self.ats.push(at);
+        self.failures.push(step.tally.failures);
+        self.crashes.push(step.tally.crashes);
+        self.interruptions.push(step.tally.interruptions);
+        self.priorities.push(step.priority);
+        self.errors.push(step.error.clone());
     }
 
     pub(crate) fn push_recovery(&mut self, action: RecoveryAction, crashes: i32) {

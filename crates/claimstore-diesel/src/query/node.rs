@@ -56,6 +56,7 @@ where
         Hole::Failures => D::bind_i32(out, &values.failures),
         Hole::Interruptions => D::bind_i32(out, &values.interruptions),
         Hole::Error => D::bind_text(out, &values.error),
+        Hole::Kind => D::bind_text(out, &values.kind),
         _ => D::bind_special(out, hole, values),
     }
 }

@@ -58,6 +58,8 @@ fn write_observe<D: Dialect>(text: &TableText<D>, _: Shape) -> String {
         optional(columns.interruptions),
         optional(columns.max_failures),
         optional(columns.max_crashes),
+        text.is_paused(),
+        text.discards().unwrap_or_else(|| "FALSE".to_owned()),
     ];
     format!("SELECT {} FROM {} WHERE {} = {}", read.join(", "), text.table, text.key(), Hole::Key.mark())
 }
@@ -67,14 +69,15 @@ fn write_next_due<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
     let columns = &text.declaration.columns;
     let due = text.column(columns.due.unwrap_or_default());
     let mut claimable =
-        format!("{} AND {} <= {}", text.is_pending(), text.column(columns.fence), last_fence());
+        format!("{} AND {} <= {}", text.is_waiting_in_queue(), text.column(columns.fence), last_fence());
     for (count, most) in [(columns.failures, columns.max_failures), (columns.crashes, columns.max_crashes)] {
         if let (Some(count), Some(most)) = (count, most) {
             claimable.push_str(&format!(" AND {} < {}", text.column(count), text.column(most)));
         }
     }
+    claimable.push_str(&text.and_kind_runs());
     let first_of = |queue: &str| {
-        let from = columns.queue.map(|c| format!(" AND {} = {queue}", text.column(c))).unwrap_or_default();
+        let from = text.and_from(queue);
         let rows = format!("FROM {} WHERE {claimable}{from}", text.table);
         // NULL would be the first on SQLite and hide all others.
         let read = D::instant(&due, text.forms.due);
@@ -92,7 +95,7 @@ fn write_next_due<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
     match queues {
         0 | 1 => first_of(&Hole::Queue(0).mark()),
         _ if D::ARRAYS => format!(
-            "SELECT min(first_due) FROM unnest({}) AS wanted(queue) CROSS JOIN LATERAL ({}) AS first",
+            "SELECT min(first_due) FROM unnest((SELECT {})) AS wanted(queue) CROSS JOIN LATERAL ({}) AS first",
             Hole::Queues.mark(),
             first_of("wanted.queue"),
         ),

@@ -27,8 +27,8 @@ pub struct Guard<T: ClaimTable> {
     shape: Shape,
 }
 
-/// Ends this claim as `to` says, if the row is still running under its fence (and worker). Zero rows
-/// changed means that it is not: read the row with [`observe`](crate::query::observe()) and ask
+/// Ends this claim as `to` says, if the row is still running under its fence (and worker). Completing a claim
+/// that [discards](Claim::discards) deletes its row under the same guards. Zero rows changed means that it is not: read the row with [`observe`](crate::query::observe()) and ask
 /// [`explain_unsettled`](claimstore_core::explain_unsettled) what that means.
 #[must_use = "a query does nothing until it is run"]
 pub fn settle<T: ClaimTable>(claim: &Claim<T::Key>, to: &Settlement) -> Settle<T> {
@@ -37,12 +37,20 @@ pub fn settle<T: ClaimTable>(claim: &Claim<T::Key>, to: &Settlement) -> Settle<T
     values.failures = to.tally.failures;
     values.interruptions = to.tally.interruptions;
     values.error = to.error.clone().unwrap_or_default();
-    let shape = Shape::Settle { to: to.to, delay: to.delay.is_some(), error: to.error.is_some() };
-    Settle { values, shape }
+    let (delay, error, discard) = (to.delay.is_some(), to.error.is_some(), is_discarded(claim, to));
+    Settle { values, shape: Shape::Settle { to: to.to, delay, error, discard } }
+}
+
+/// Whether ending the claim so deletes its row.
+pub(crate) fn is_discarded<K>(claim: &Claim<K>, to: &Settlement) -> bool {
+    claim.discards() && to.to == State::Completed
 }
 
 /// Ends these claims in one statement, each as its settlement says. Rows are locked in key order, so that
 /// two batches never deadlock (field report H29). What does not come back was settled before or is lost.
+///
+/// Where all are completions of claims that [discard](Claim::discards), it deletes their rows. Beside others such
+/// a row is kept as completed: give it to a second statement in the same transaction, as the store does.
 #[must_use = "a query does nothing until it is run"]
 pub fn settle_many<'a, T: ClaimTable>(
     settled: impl IntoIterator<Item = (&'a Claim<T::Key>, &'a Settlement)>,
@@ -51,13 +59,34 @@ where
     T::Key: 'a,
 {
     let mut values = Values::empty();
-    let mut mixed = false;
+    let (mut mixed, mut discarded) = (false, 0);
     for (claim, to) in settled {
         values.given.push(claim.key().clone(), claim.fence(), claim.worker().as_str());
         values.given.push_settlement(to);
         mixed |= to.to != State::Completed;
+        discarded += usize::from(is_discarded(claim, to));
     }
-    SettleMany { values, shape: Shape::SettleMany { mixed } }
+    let discard = discarded > 0 && discarded == values.given.keys().len();
+    SettleMany { values, shape: Shape::SettleMany { mixed, discard, skip: false } }
+}
+
+impl<T: ClaimTable> SettleMany<T> {
+    /// Whether it is mixed, and whether it deletes.
+    pub(crate) fn how(&self) -> (bool, bool) {
+        match self.shape {
+            Shape::SettleMany { mixed, discard, .. } => (mixed, discard),
+            _ => (true, false),
+        }
+    }
+
+    /// Passes over rows that somebody has locked; they do not come back.
+    #[must_use = "a query does nothing until it is run"]
+    pub fn passing_over(mut self) -> Self {
+        if let Shape::SettleMany { skip, .. } = &mut self.shape {
+            *skip = true;
+        }
+        self
+    }
 }
 
 /// Holds the row under this claim until the transaction ends: nobody can recover or settle it meanwhile.
@@ -116,7 +145,17 @@ pub(crate) fn update_given<D: Dialect>(
     set: &str,
     also: &str,
 ) -> String {
-    let head = D::locked_rows(&LockedRows {
+    format!("{} {}", locked(text, columns, skip_locked, also), update_mine(text, columns, set, also))
+}
+
+/// The head of such a statement: the given rows, locked in key order.
+pub(crate) fn locked<D: Dialect>(
+    text: &TableText<D>,
+    columns: &[GivenColumn],
+    skip_locked: bool,
+    also: &str,
+) -> String {
+    D::locked_rows(&LockedRows {
         table: &text.table,
         bare: text.bare(),
         key: &text.key(),
@@ -124,8 +163,17 @@ pub(crate) fn update_given<D: Dialect>(
         guards: &format!("{}{also}", given_guards(text, columns, "given")),
         skip_locked,
         no_key_update: text.declaration.no_key_update,
-    });
-    format!("{head} {}", update_mine(text, columns, set, also))
+    })
+}
+
+/// Key, fence and lease, as a statement over several rows returns them.
+pub(crate) fn returning<D: Dialect>(text: &TableText<D>) -> String {
+    let columns = &text.declaration.columns;
+    let mut returning = format!("{}, {}", text.key(), text.column(columns.fence));
+    if let Some(lease) = columns.lease {
+        returning.push_str(&format!(", {}", D::instant(&text.column(lease), text.forms.lease)));
+    }
+    returning
 }
 
 /// The update of such a statement. It repeats every guard: the row may have changed before it was locked.
@@ -135,17 +183,37 @@ pub(crate) fn update_mine<D: Dialect>(
     set: &str,
     also: &str,
 ) -> String {
-    let columns = &text.declaration.columns;
-    let mut returning = format!("{}, {}", text.key(), text.column(columns.fence));
-    if let Some(lease) = columns.lease {
-        returning.push_str(&format!(", {}", D::instant(&text.column(lease), text.forms.lease)));
-    }
-    let guards = given_guards(text, given, "mine");
+    let (guards, returning) = (given_guards(text, given, "mine"), returning(text));
     format!("UPDATE {} SET {set} FROM mine WHERE {guards}{also} RETURNING {returning}", text.table)
 }
 
+/// What ends the given rows, all of them guarded as in [`update_mine`].
+pub(crate) fn end_mine<D: Dialect>(text: &TableText<D>, mixed: bool, discard: bool) -> String {
+    if !discard {
+        return update_mine(text, settle_columns(mixed), &set_settled(text, mixed), "");
+    }
+    // SQLite deletes from no join: what an update compares with `mine` is looked for in it.
+    let columns = &text.declaration.columns;
+    let mut compared = vec![(text.key(), "row_key"), (text.column(columns.fence), "fence")];
+    compared.extend(columns.worker.map(|worker| (text.column(worker), "worker")));
+    let (those, given): (Vec<String>, Vec<&str>) = compared.into_iter().unzip();
+    format!(
+        "DELETE FROM {} WHERE ({}) IN (SELECT {} FROM mine) AND {} RETURNING {}",
+        text.table,
+        those.join(", "),
+        given.join(", "),
+        text.is_running(),
+        returning(text)
+    )
+}
+
 fn write_one<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
-    let Shape::Settle { to, delay, error } = shape else { unreachable!("{shape:?} settles nothing") };
+    let Shape::Settle { to, delay, error, discard } = shape else {
+        unreachable!("{shape:?} settles nothing")
+    };
+    if discard {
+        return format!("DELETE FROM {} WHERE {}", text.table, one_guards(text));
+    }
     let columns = &text.declaration.columns;
     let mut set = Assignments::<D>::default();
     set.put(columns.state, text.word(to).unwrap_or_else(|| "NULL".to_owned()));
@@ -202,15 +270,20 @@ pub(crate) fn set_settled<D: Dialect>(text: &TableText<D>, mixed: bool) -> Strin
     set.finish()
 }
 
-/// What depends on where each given row goes.
-pub(crate) fn set_by_state<D: Dialect>(text: &TableText<D>, set: &mut Assignments<D>) {
-    let columns = &text.declaration.columns;
+/// The word for where each given row goes.
+pub(crate) fn state_of_given<D: Dialect>(text: &TableText<D>) -> String {
     let cases: Vec<String> = State::ALL
         .into_iter()
         .filter(|state| *state != State::Running)
         .filter_map(|state| Some(format!("WHEN {} THEN {}", state_number(state), text.word(state)?)))
         .collect();
-    set.put(columns.state, format!("CASE mine.state {} END", cases.join(" ")));
+    format!("CASE mine.state {} END", cases.join(" "))
+}
+
+/// What depends on where each given row goes.
+pub(crate) fn set_by_state<D: Dialect>(text: &TableText<D>, set: &mut Assignments<D>) {
+    let columns = &text.declaration.columns;
+    set.put(columns.state, state_of_given(text));
     let pending = state_number(State::Pending);
     let kept = |column: &str, then: &str| {
         format!("CASE mine.state WHEN {pending} THEN {then} ELSE {} END", text.column(column))
@@ -241,8 +314,9 @@ pub(crate) fn set_by_state<D: Dialect>(text: &TableText<D>, set: &mut Assignment
 }
 
 fn write_many<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
-    let Shape::SettleMany { mixed } = shape else { unreachable!("{shape:?} settles nothing") };
-    update_given(text, settle_columns(mixed), false, &set_settled(text, mixed), "")
+    let Shape::SettleMany { mixed, discard, skip } = shape else { unreachable!("{shape:?} settles nothing") };
+    let head = locked(text, settle_columns(mixed), skip, "");
+    format!("{head} {}", end_mine(text, mixed, discard))
 }
 
 fn write_guard<D: Dialect>(text: &TableText<D>, _: Shape) -> String {

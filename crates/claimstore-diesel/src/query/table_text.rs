@@ -105,6 +105,18 @@ impl<D: Dialect> TableText<D> {
         }
     }
 
+    /// The same, in the words of the index of all waiting rows. Every fence is above zero or zero, but nobody else
+    /// says so: a claim that could use this index would, by statistics of an empty queue, read all that is due
+    /// and sort it.
+    pub(crate) fn is_waiting(&self) -> String {
+        format!("{} AND {} >= 0", self.is_pending(), self.column(self.declaration.columns.fence))
+    }
+
+    /// The same, in the words of the index by queue.
+    pub(crate) fn is_waiting_in_queue(&self) -> String {
+        format!("{} AND {} > -1", self.is_pending(), self.column(self.declaration.columns.fence))
+    }
+
     /// The assignments that make a row ours.
     pub(crate) fn set_claimed(&self) -> String {
         let columns = &self.declaration.columns;
@@ -128,8 +140,8 @@ impl<D: Dialect> TableText<D> {
         set.finish()
     }
 
-    /// The claim columns that are read with a row: key, fence, lease, counts and budgets, in this order,
-    /// those the table has. The key comes once more, so that a row the model cannot read still has a name.
+    /// The claim columns that are read with a row: key, fence, lease, counts, budgets and whether completing
+    /// it deletes it, in this order, those the table has. The key comes once more, so that a row the model cannot read still has a name.
     pub(crate) fn claim_columns(&self) -> String {
         let columns = &self.declaration.columns;
         let mut read = vec![self.key(), self.column(columns.fence)];
@@ -142,6 +154,7 @@ impl<D: Dialect> TableText<D> {
             columns.max_crashes,
         ];
         read.extend(counts.into_iter().flatten().map(|count| self.column(count)));
+        read.extend(self.discards());
         read.join(", ")
     }
 

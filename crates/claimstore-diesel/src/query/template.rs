@@ -61,6 +61,8 @@ pub enum Hole {
     Interruptions,
     /// The error text.
     Error,
+    /// The kind that is looked for.
+    Kind,
     /// The keys of several rows (PostgreSQL), or all that is given of them (SQLite).
     GivenKeys,
     /// The fences of several rows.
@@ -79,6 +81,10 @@ pub enum Hole {
     GivenInterruptions,
     /// The error text of each.
     GivenErrors,
+    /// The priority of each.
+    GivenPriorities,
+    /// The due time of each.
+    GivenInstants,
     /// The key after which a page begins.
     AfterKey,
     /// The lease end after which a page begins.
@@ -108,6 +114,7 @@ impl Hole {
             Hole::Failures,
             Hole::Interruptions,
             Hole::Error,
+            Hole::Kind,
             Hole::GivenKeys,
             Hole::GivenFences,
             Hole::GivenWorkers,
@@ -117,6 +124,8 @@ impl Hole {
             Hole::GivenCrashes,
             Hole::GivenInterruptions,
             Hole::GivenErrors,
+            Hole::GivenPriorities,
+            Hole::GivenInstants,
             Hole::AfterKey,
         ];
         all.extend((0..=u8::MAX).map(Hole::Queue));

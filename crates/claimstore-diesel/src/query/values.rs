@@ -15,6 +15,7 @@ pub struct Values<K> {
     pub(crate) fence: i64,
     pub(crate) worker: String,
     pub(crate) queues: Vec<String>,
+    pub(crate) kind: String,
     pub(crate) limit: i64,
     /// The host's clock when the node was made; only SQLite binds it.
     #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "PostgreSQL asks its own clock"))]
@@ -57,6 +58,7 @@ impl<K> Values<K> {
             fence: Fence::NEVER.get(),
             worker: String::new(),
             queues: Vec::new(),
+            kind: String::new(),
             limit: 1,
             now: At(now),
             lease: Lapse { from: now, micros: 0 },

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::time::Duration;
 
 use claimstore_core::{
-    Budget, Claim, ClaimParts, ClaimRequest, Claimed, Expired, Fence, LocalInstant, Seen, Tally, Timestamp,
-    WorkerId,
+    Budget, Claim, ClaimParts, ClaimRequest, Claimed, Expired, Fence, LocalInstant, Seen, State, Tally,
+    Timestamp, WorkerId,
 };
 use diesel::deserialize::{self, QueryableByName};
 use diesel::row::{Field, NamedRow, Row};
@@ -28,13 +28,16 @@ pub struct Won<T: ClaimTable> {
     pub tally: Tally,
     /// What it may cost.
     pub budget: Budget,
+    /// Completing it deletes the row.
+    pub discard: bool,
 }
 
 impl<T: ClaimTable> Won<T> {
     /// The row and the claim on it. `asked` is when the call began.
     pub fn into_claimed(self, ask: &ClaimRequest, asked: LocalInstant) -> Claimed<T::Key, T> {
-        let Won { row, fence, until, tally, budget } = self;
-        let parts = ClaimParts { key: row.key(), fence, worker: ask.worker().clone(), until, tally, budget };
+        let Won { row, fence, until, tally, budget, discard } = self;
+        let (key, worker) = (row.key(), ask.worker().clone());
+        let parts = ClaimParts { key, fence, worker, until, tally, budget, discard };
         Claimed { row, claim: grant::<T>(parts, ask, asked) }
     }
 }
@@ -59,6 +62,8 @@ pub struct Marked<T: ClaimTable> {
     pub tally: Tally,
     /// What it may cost.
     pub budget: Budget,
+    /// Completing it deletes the row.
+    pub discard: bool,
     order: Vec<SortKey>,
 }
 
@@ -87,6 +92,7 @@ impl<T: ClaimTable> Marked<T> {
             until: self.until,
             tally: self.tally,
             budget: self.budget,
+            discard: self.discard,
         };
         let claim = grant::<T>(parts, ask, asked);
         match self.row {
@@ -111,13 +117,13 @@ impl<T: ClaimTable> Marked<T> {
 }
 
 /// Reads fields one after the other.
-struct Reader<'r, R> {
-    row: &'r R,
-    at: usize,
+pub(crate) struct Reader<'r, R> {
+    pub(crate) row: &'r R,
+    pub(crate) at: usize,
 }
 
 impl<'r, 'a, R> Reader<'r, R> {
-    fn next<D: Dialect, V>(
+    pub(crate) fn next<D: Dialect, V>(
         &mut self,
         read: impl FnOnce(Option<D::RawValue<'_>>) -> deserialize::Result<V>,
     ) -> deserialize::Result<V>
@@ -136,7 +142,7 @@ impl<'r, 'a, R> Reader<'r, R> {
         if stored { self.next(D::read_i32) } else { Ok(None) }
     }
 
-    fn counts<D: Dialect>(&mut self, stored: [bool; 5]) -> deserialize::Result<(Tally, Budget)>
+    pub(crate) fn counts<D: Dialect>(&mut self, stored: [bool; 5]) -> deserialize::Result<(Tally, Budget)>
     where
         R: Row<'a, D>,
     {
@@ -149,14 +155,25 @@ impl<'r, 'a, R> Reader<'r, R> {
         Ok((tally, budget))
     }
 
-    fn fence<D: Dialect>(&mut self) -> deserialize::Result<Fence>
+    pub(crate) fn state<T: ClaimTable, D: Dialect>(&mut self) -> deserialize::Result<State>
+    where
+        R: Row<'a, D>,
+    {
+        let word = self.next(D::read_text)?.ok_or("the state is NULL")?;
+        let unknown = || {
+            format!("{word:?} is no state word of table {}; declare it or mend the row", T::DECLARATION.table)
+        };
+        Ok(T::DECLARATION.words.state(&word).ok_or_else(unknown)?)
+    }
+
+    pub(crate) fn fence<D: Dialect>(&mut self) -> deserialize::Result<Fence>
     where
         R: Row<'a, D>,
     {
         Ok(Fence::new(self.next(D::read_i64)?.ok_or("the fence is NULL; it must be 0 when never claimed")?))
     }
 
-    fn worker<D: Dialect>(&mut self) -> deserialize::Result<Option<WorkerId>>
+    pub(crate) fn worker<D: Dialect>(&mut self) -> deserialize::Result<Option<WorkerId>>
     where
         R: Row<'a, D>,
     {
@@ -185,13 +202,17 @@ where
         None => None,
     };
     let (tally, budget) = reader.counts(stored_counts(&T::DECLARATION))?;
+    let discard = match (T::DECLARATION.queues, T::DECLARATION.columns.queue) {
+        (true, Some(_)) => reader.next(D::read_bool)?.unwrap_or(false),
+        _ => false,
+    };
     let mut order = Vec::new();
     while let Some(field) = Row::get(row, reader.at) {
         let Some(key) = D::read_sort_key(field.value()) else { break };
         order.push(key);
         reader.at += 1;
     }
-    Ok(Marked { row: model, key, fence, until, tally, budget, order })
+    Ok(Marked { row: model, key, fence, until, tally, budget, discard, order })
 }
 
 impl<T: ClaimOn<D>, D: Dialect> QueryableByName<D> for Marked<T> {
@@ -202,9 +223,9 @@ impl<T: ClaimOn<D>, D: Dialect> QueryableByName<D> for Marked<T> {
 
 impl<T: ClaimOn<D>, D: Dialect> QueryableByName<D> for Won<T> {
     fn build<'a>(row: &impl NamedRow<'a, D>) -> deserialize::Result<Self> {
-        let Marked { row, key, fence, until, tally, budget, .. } = read_marked::<T, D, _>(row)?;
+        let Marked { row, key, fence, until, tally, budget, discard, .. } = read_marked::<T, D, _>(row)?;
         match row {
-            Ok(row) => Ok(Won { row, fence, until, tally, budget }),
+            Ok(row) => Ok(Won { row, fence, until, tally, budget, discard }),
             Err(why) => Err(format!("row {} cannot be read: {why}", T::key_text(&key)).into()),
         }
     }
@@ -259,24 +280,25 @@ impl<T: ClaimOn<D>, D: Dialect> QueryableByName<D> for WonOrTouched<T> {
 pub struct Observed<T: ClaimTable> {
     /// What was read.
     pub seen: Seen,
+    /// Completing the row deletes it.
+    pub discard: bool,
     table: std::marker::PhantomData<fn() -> T>,
 }
 
 impl<T: ClaimOn<D>, D: Dialect> QueryableByName<D> for Observed<T> {
     fn build<'a>(row: &impl NamedRow<'a, D>) -> deserialize::Result<Self> {
         let mut reader = Reader { row, at: 0 };
-        let word = reader.next(D::read_text)?.ok_or("the state is NULL")?;
-        let state = T::DECLARATION.words.state(&word).ok_or_else(|| {
-            format!("{word:?} is no state word of table {}; declare it or mend the row", T::DECLARATION.table)
-        })?;
+        let state = reader.state::<T, D>()?;
         let fence = reader.fence()?;
         let clock = reader.next(D::read_instant)?.unwrap_or_else(Timestamp::of_this_host);
         let worker = reader.worker()?;
         let until = reader.next(D::read_instant)?;
         let due = reader.next(D::read_instant)?;
         let (tally, budget) = reader.counts([true; 5])?;
-        let seen = Seen { state, fence, worker, until, due, tally, budget, clock, paused: false };
-        Ok(Observed { seen, table: std::marker::PhantomData })
+        let paused = reader.next(D::read_bool)?.unwrap_or(false);
+        let discard = reader.next(D::read_bool)?.unwrap_or(false);
+        let seen = Seen { state, fence, worker, until, due, tally, budget, clock, paused };
+        Ok(Observed { seen, discard, table: std::marker::PhantomData })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::time::Duration;
 
-use claimstore_core::{Claim, ClaimRequest, LateWrite, RowLocks, Settlement, Timestamp, Wait};
+use claimstore_core::{Blocker, Claim, ClaimRequest, RowLocks, Settlement, Timestamp, Wait};
 use claimstore_migrations::SchemaProblem;
 use diesel::deserialize::{self, FromSql, QueryableByName};
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -14,23 +14,40 @@ use diesel::{ExpressionMethods, QueryResult, RunQueryDsl};
 
 use super::{text, transaction};
 use crate::dialect::{Dialect, Fault, Isolation, Place, SortKey};
-use crate::event::NewEvent;
+use crate::event::{NewEvent, StoredEvent, load_events};
 use crate::job::NewJob;
+use crate::protocol::Answer;
 use crate::query::{
-    Ahead, ClaimParts, Hole, Lapse, LockedRows, Marked, TimeForm, Touched, Values, WonOrTouched,
+    Ahead, ClaimParts, Hole, Lapse, LockedRows, LookParts, Marked, PruneParts, Shape, TimeForm, Touched,
+    Values, WonOrTouched,
 };
 use crate::schema::claimstore_events;
 use crate::sql_types::{At, Instant};
 use crate::table::ClaimOn;
+use crate::unique::Enqueued;
 
 type Value<'a> = <Sqlite as diesel::backend::Backend>::RawValue<'a>;
 
 impl Dialect for Sqlite {
     type Conn = SqliteConnection;
     const NAME: &'static str = "SQLite";
+    const SYSTEM: &'static str = "sqlite";
     const LOCKS: RowLocks = RowLocks::WholeFile;
     const CLOCK: &'static str = "this host's, shared by all processes on the file";
+    const OWN_FORM: TimeForm = TimeForm::Micros;
     const ARRAYS: bool = false;
+    const LIKELY: [&'static str; 2] = ["likely(", ")"];
+    const ONE_TIME_FILTERS: bool = false;
+
+    fn shape(shape: Shape) -> Shape {
+        match shape {
+            // Its plans know no values.
+            Shape::ClaimNext { most, queues, except } if most != 1 => {
+                Shape::ClaimNext { most: 0, queues, except }
+            }
+            other => other,
+        }
+    }
 
     fn quote(name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
@@ -81,6 +98,18 @@ impl Dialect for Sqlite {
 
     fn locked_rows(parts: &LockedRows<'_>) -> String {
         format!("WITH mine AS (SELECT * FROM {})", text::given(parts.columns))
+    }
+
+    fn look_statement(parts: &LookParts<'_>) -> String {
+        text::look_statement(parts)
+    }
+
+    fn prune_statement(parts: &PruneParts<'_>) -> String {
+        text::prune_statement(parts)
+    }
+
+    fn given_instant(form: TimeForm, given: &str) -> String {
+        text::stored(form, given)
     }
 
     fn guard_statement(table: &str, _: &str, fence: &str, _: bool, guards: &str) -> String {
@@ -204,7 +233,7 @@ impl Dialect for Sqlite {
     ) -> QueryResult<Option<R>> {
         let restored = match place {
             // The file's lock is the caller's transaction's business.
-            Place::Callers => return work(conn, false).map(Some),
+            Place::Begun | Place::Callers => return work(conn, false).map(Some),
             Place::Own(Isolation::Immediate { busy }) => Duration::from_millis(busy.into()),
             Place::Own(_) => BUSY,
         };
@@ -240,20 +269,44 @@ impl Dialect for Sqlite {
         super::classify(error, inside)
     }
 
-    fn record_late(conn: &mut SqliteConnection, late: &LateWrite) -> QueryResult<()> {
-        let at = claimstore_events::at.eq(At(Timestamp::of_this_host()));
-        diesel::insert_into(claimstore_events::table)
-            .values((NewEvent::from(late), at))
-            .execute(conn)
-            .map(|_| ())
+    fn record(conn: &mut SqliteConnection, events: &[NewEvent]) -> QueryResult<()> {
+        let at = Timestamp::of_this_host();
+        events.iter().try_for_each(|event| {
+            let event = (event.clone(), claimstore_events::at.eq(At(at)));
+            diesel::insert_into(claimstore_events::table).values(event).execute(conn).map(|_| ())
+        })
     }
 
-    fn enqueue(conn: &mut SqliteConnection, jobs: &[NewJob]) -> QueryResult<Vec<i64>> {
+    fn events(
+        conn: &mut SqliteConnection,
+        table: &str,
+        key: &str,
+        kind: Option<&str>,
+        limit: i64,
+    ) -> QueryResult<Vec<StoredEvent>> {
+        load_events!(conn, table, key, kind, limit)
+    }
+
+    /// SQLite keeps no statistics that would answer this.
+    fn estimate(_: &mut SqliteConnection, _: &str, _: &str, _: &str) -> QueryResult<Option<u64>> {
+        Ok(None)
+    }
+
+    /// SQLite has no locks on rows.
+    fn blocker<T: ClaimOn<Sqlite>>(_: &mut SqliteConnection, _: &T::Key) -> QueryResult<Option<Blocker>> {
+        Ok(None)
+    }
+
+    fn enqueue(conn: &mut SqliteConnection, jobs: &[NewJob]) -> Answer<Vec<Enqueued>> {
         super::enqueue(conn, jobs)
     }
 
     fn schema(conn: &mut SqliteConnection) -> Result<(), SchemaProblem> {
         claimstore_migrations::check_sqlite(conn)
+    }
+
+    fn verify<T: ClaimOn<Sqlite>>(conn: &mut SqliteConnection) -> QueryResult<crate::verify::Look> {
+        crate::verify::sqlite::look::<T>(conn)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The kind of network file system `path` lies on, where the system tells (Linux).
-pub(super) fn network_type(path: &str) -> Option<String> {
+pub(crate) fn network_type(path: &str) -> Option<String> {
     let plain = path.strip_prefix("file:").unwrap_or(path);
     let plain = plain.split('?').next().unwrap_or(plain);
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;

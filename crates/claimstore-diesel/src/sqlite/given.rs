@@ -10,7 +10,7 @@ use serde::ser::{SerializeSeq, Serializer};
 
 use crate::query::{Given, GivenColumn};
 
-const PLACES: [GivenColumn; 9] = [
+const PLACES: [GivenColumn; 11] = [
     GivenColumn::Key,
     GivenColumn::Fence,
     GivenColumn::Worker,
@@ -20,6 +20,8 @@ const PLACES: [GivenColumn; 9] = [
     GivenColumn::Crashes,
     GivenColumn::Interruptions,
     GivenColumn::Error,
+    GivenColumn::Priority,
+    GivenColumn::At,
 ];
 
 /// Where a column stands in each row's array.
@@ -52,6 +54,8 @@ impl<K: Serialize> Serialize for Row<'_, K> {
             row.serialize_element(&given.crashes.get(n))?;
             row.serialize_element(&given.interruptions.get(n))?;
             row.serialize_element(&given.errors.get(n))?;
+            row.serialize_element(&given.priorities.get(n))?;
+            row.serialize_element(&given.ats.get(n).and_then(|at| at.map(|at| at.0.as_micros())))?;
         }
         row.end()
     }

@@ -13,6 +13,7 @@ mod given;
 mod options;
 mod text;
 mod transaction;
+mod unique;
 
 use diesel::SqliteConnection;
 use diesel::r2d2::{ConnectionManager, Pool};
@@ -25,6 +26,7 @@ use crate::store::Store;
 
 pub(crate) use classify::classify;
 use enqueue::enqueue;
+pub(crate) use filesystem::network_type;
 pub use options::{SqliteOptions, Synchronous};
 
 /// A store on an SQLite file for rows of `T`.

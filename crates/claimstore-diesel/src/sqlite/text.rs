@@ -1,11 +1,15 @@
 //! How SQLite's text is written.
 
-use crate::query::{ClaimParts, GivenColumn, Hole, TimeForm};
+use crate::query::{ClaimParts, GivenColumn, Hold, Hole, LookParts, PruneParts, TimeForm};
 
 /// The guarded write itself is the claim: it reads its candidates under the write lock it has taken.
 pub(super) fn claim_statement(parts: &ClaimParts<'_>) -> String {
-    let ClaimParts { table, key, limit, set, still, returning, .. } = parts;
-    let limit = if limit.is_empty() { String::new() } else { format!(" LIMIT {limit}") };
+    let ClaimParts { table, key, most, set, still, returning, .. } = parts;
+    let limit = match most {
+        None => String::new(),
+        Some(1) => " LIMIT 1".to_owned(),
+        Some(_) => format!(" LIMIT {}", Hole::Limit.mark()),
+    };
     let picked = if parts.merge {
         let each = parts.candidates.iter().map(|one| format!("SELECT * FROM ({one}{limit})"));
         let each: Vec<String> = each.collect();
@@ -39,4 +43,23 @@ pub(super) fn given(columns: &[GivenColumn]) -> String {
     });
     let read: Vec<String> = read.collect();
     format!("(SELECT {} FROM json_each({}))", read.join(", "), Hole::GivenKeys.mark())
+}
+
+/// A look that takes its row is a write, so that no stale snapshot decides.
+pub(super) fn look_statement(parts: &LookParts<'_>) -> String {
+    let LookParts { table, fence, columns, which, tail, .. } = parts;
+    match parts.hold {
+        Hold::Waiting => {
+            format!("UPDATE {table} SET {fence} = {table}.{fence} WHERE {which} RETURNING {columns}")
+        }
+        Hold::No | Hold::Skipping => format!("SELECT {columns} FROM {table} WHERE {which}{tail}"),
+    }
+}
+
+pub(super) fn prune_statement(parts: &PruneParts<'_>) -> String {
+    let PruneParts { table, key, which, order, limit } = parts;
+    format!(
+        "DELETE FROM {table} WHERE {table}.{key} IN \
+         (SELECT {table}.{key} FROM {table} WHERE {which} ORDER BY {order} LIMIT {limit})"
+    )
 }

@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant as Clock};
 
+use claimstore_core::StoreErrorKind;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::result::Error;
 use diesel::{QueryResult, SqliteConnection};
+
+use crate::telemetry;
 
 /// Runs `work` in a transaction that holds the file's write lock from its start, waiting for that lock at most
 /// `most`. The connection's own busy timeout is put to `restored` before `work` begins.
@@ -41,6 +44,7 @@ where
 pub(super) fn retried_until<R>(most: Duration, mut work: impl FnMut() -> QueryResult<R>) -> QueryResult<R> {
     let started = Clock::now();
     let mut pause = Duration::from_micros(200);
+    let mut attempt = 0;
     loop {
         match work() {
             Err(error) if super::classify(&error, false).again => {
@@ -48,6 +52,8 @@ pub(super) fn retried_until<R>(most: Duration, mut work: impl FnMut() -> QueryRe
                 if left.is_zero() {
                     return Err(error);
                 }
+                attempt += 1;
+                telemetry::retry(attempt, StoreErrorKind::Contended);
                 std::thread::sleep(pause.mul_f64(0.5 + fastrand::f64()).min(left));
                 pause = (pause * 2).min(Duration::from_millis(10));
             }

@@ -1,5 +1,9 @@
 //! The store: a pool, and the protocol run on its connections.
 
+mod inspect;
+mod operate;
+mod queues;
+mod retain;
 mod roles;
 mod run;
 mod settle_with;
@@ -8,11 +12,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use claimstore_core::{LateWrite, RetryPolicy, StoreError};
+use claimstore_core::{History, LateWrite, RetryPolicy, StoreError};
 use diesel::r2d2::{ConnectionManager, Pool};
 
 use crate::dialect::{Dialect, Place};
+use crate::event::NewEvent;
 use crate::on::On;
+use crate::protocol::Rules;
 use crate::table::{ClaimOn, KeepsEvents};
 
 pub use settle_with::SettleWithError;
@@ -27,7 +33,7 @@ pub use settle_with::SettleWithError;
 /// seconds; a dead connection gets one fresh try.
 pub struct Store<T, D: Dialect> {
     pool: Pool<ConnectionManager<D::Conn>>,
-    policy: RetryPolicy,
+    rules: Rules,
     isolation: Arc<run::Known>,
     schema_known: Arc<AtomicBool>,
     table: PhantomData<fn() -> T>,
@@ -37,7 +43,7 @@ impl<T, D: Dialect> Clone for Store<T, D> {
     fn clone(&self) -> Self {
         Store {
             pool: self.pool.clone(),
-            policy: self.policy,
+            rules: self.rules,
             isolation: self.isolation.clone(),
             schema_known: self.schema_known.clone(),
             table: PhantomData,
@@ -47,10 +53,7 @@ impl<T, D: Dialect> Clone for Store<T, D> {
 
 impl<T, D: Dialect> std::fmt::Debug for Store<T, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store")
-            .field("backend", &D::NAME)
-            .field("policy", &self.policy)
-            .finish_non_exhaustive()
+        f.debug_struct("Store").field("backend", &D::NAME).field("rules", &self.rules).finish_non_exhaustive()
     }
 }
 
@@ -58,7 +61,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     pub(crate) fn over(pool: Pool<ConnectionManager<D::Conn>>) -> Self {
         Store {
             pool,
-            policy: RetryPolicy::default(),
+            rules: Rules::default(),
             isolation: Arc::default(),
             schema_known: Arc::default(),
             table: PhantomData,
@@ -68,8 +71,22 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     /// With this policy for reported failures.
     #[must_use]
     pub fn retry_policy(mut self, policy: RetryPolicy) -> Self {
-        self.policy = policy;
+        self.rules.retry = policy;
         self
+    }
+
+    /// Records this much. It changes nothing for a table that keeps no events.
+    #[must_use]
+    pub fn recording(mut self, history: History) -> Self
+    where
+        T: KeepsEvents,
+    {
+        self.rules.history = history;
+        self
+    }
+
+    pub(crate) fn rules(&self) -> Rules {
+        self.rules
     }
 
     /// The pool, for the caller's own queries.
@@ -80,7 +97,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
 
     /// Every verb on the caller's connection, in the caller's transaction.
     pub fn on<'a>(&self, conn: &'a mut D::Conn) -> On<'a, T, D> {
-        On::new(conn, self.policy)
+        On::new(conn, self.rules)
     }
 
     /// Records a late writer that was refused inside the caller's transaction, after that was rolled back.
@@ -93,7 +110,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     {
         self.run("recording a late writer", |conn, place| {
             let Place::Own(isolation) = place else { return Ok(Ok(())) };
-            D::once(conn, isolation, &mut |conn| D::record_late(conn, late)).map(Ok)
+            D::once(conn, isolation, &mut |conn| D::record(conn, &[NewEvent::late(late)])).map(Ok)
         })
     }
 }

@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
 use claimstore_core::{StoreError, StoreErrorKind};
-use diesel::QueryResult;
 use diesel::r2d2::{ConnectionManager, PooledConnection, R2D2Connection};
 
 use super::Store;
 use crate::dialect::{Dialect, Isolation, Place};
+use crate::on::TxError;
 use crate::pool::unavailable;
 use crate::protocol::Answer;
-use crate::table::ClaimOn;
+use crate::table::{ClaimOn, ClaimTable};
+use crate::telemetry::{self, Call};
 
 /// How long the library goes on trying a transaction of its own that the database would not decide.
 const CONTENDED_AFTER: Duration = Duration::from_secs(10);
@@ -41,6 +42,11 @@ impl Known {
     }
 }
 
+/// Whether claimstore's own tables are needed.
+fn own_tables<T: ClaimTable>() -> bool {
+    T::DECLARATION.events || T::DECLARATION.queues
+}
+
 /// A connection of the store's pool.
 type Pooled<D> = PooledConnection<ConnectionManager<<D as Dialect>::Conn>>;
 
@@ -61,7 +67,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
                 isolation.map_err(|error| self.failed(&mut conn, "asking for the isolation", error))?;
             self.isolation.set(isolation);
         }
-        if T::DECLARATION.events && !self.schema_known.load(Ordering::Relaxed) {
+        if own_tables::<T>() && !self.schema_known.load(Ordering::Relaxed) {
             D::schema(&mut conn)
                 .map_err(|problem| StoreError::new(StoreErrorKind::Schema, "checking the schema", problem))?;
             self.schema_known.store(true, Ordering::Relaxed);
@@ -70,7 +76,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     }
 
     /// A connection that has just answered; dead ones are thrown away on the way.
-    fn living(&self) -> Result<Pooled<D>, StoreError> {
+    pub(crate) fn living(&self) -> Result<Pooled<D>, StoreError> {
         let mut tries = self.pool.max_size() + 1;
         loop {
             let mut conn = self.pool.get().map_err(unavailable)?;
@@ -100,11 +106,27 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
         StoreError::new(fault.kind, doing, error)
     }
 
-    /// Runs library code that may safely run again: claims (a claim whose answer was lost is recovered
-    /// after its lease), settlements (a repeated one finds itself), recovery, reads.
+    /// A call of this store, to be told of.
+    pub(super) fn call(&self, doing: &'static str) -> Call {
+        Call::begin::<T, D>(doing)
+    }
+
+    /// A call of which only its failure is told: it has its span by the name of what it is `doing`.
     pub(crate) fn run<R>(
         &self,
         doing: &'static str,
+        work: impl FnMut(&mut D::Conn, Place) -> Answer<R>,
+    ) -> Result<R, StoreError> {
+        let call = self.call(doing);
+        let answer = self.run_in(&call, work);
+        call.done(answer)
+    }
+
+    /// Runs library code that may safely run again: claims (a claim whose answer was lost is recovered
+    /// after its lease), settlements (a repeated one finds itself), recovery, reads.
+    pub(super) fn run_in<R>(
+        &self,
+        call: &Call,
         mut work: impl FnMut(&mut D::Conn, Place) -> Answer<R>,
     ) -> Result<R, StoreError> {
         let mut conn = self.ready(false)?;
@@ -114,7 +136,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
             _ => CONTENDED_AFTER,
         };
         let started = Clock::now();
-        let mut replaced = 0;
+        let (mut replaced, mut retries) = (0, 0);
         let mut pause = Duration::from_micros(500);
         loop {
             let error = match work(&mut conn, Place::Own(self.now())) {
@@ -129,6 +151,8 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
                 if let Ok(Isolation::Explicit) = D::isolation(&mut conn) {
                     self.isolation.set(Isolation::Explicit);
                 }
+                retries += 1;
+                telemetry::retry(retries, fault.kind);
                 std::thread::sleep(pause.mul_f64(0.5 + fastrand::f64()));
                 pause = (pause * 2).min(Duration::from_millis(50));
             } else if fault.poisoned && replaced < replaceable {
@@ -137,18 +161,25 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
                 drop(conn);
                 conn = self.living()?;
             } else {
-                return Err(self.failed(&mut conn, doing, error));
+                return Err(self.failed(&mut conn, call.doing(), error));
             }
         }
     }
 
-    /// Runs library code that must not run twice.
+    /// Runs library code that must not run twice, in a transaction that its refusal rolls back.
     pub(crate) fn run_once<R>(
         &self,
         doing: &'static str,
-        work: impl FnOnce(&mut D::Conn) -> QueryResult<R>,
+        work: impl FnOnce(&mut D::Conn) -> Result<R, TxError>,
     ) -> Result<R, StoreError> {
-        let mut conn = self.ready(true)?;
-        D::transaction(&mut *conn, self.now(), work).map_err(|error| self.failed(&mut conn, doing, error))
+        let call = self.call(doing);
+        let answer = self.ready(true).and_then(|mut conn| {
+            D::transaction(&mut *conn, self.now(), work).map_err(|error| match error {
+                TxError::Store(error) => error,
+                TxError::Diesel(error) => self.failed(&mut conn, doing, error),
+                other => StoreError::new(StoreErrorKind::Other, doing, other),
+            })
+        });
+        call.done(answer)
     }
 }

@@ -4,8 +4,10 @@ use claimstore_core::{Claim, Receipt, SettleCause, SettleError, StoreError, Verd
 
 use super::Store;
 use crate::dialect::{Dialect, Place};
+use crate::event::NewEvent;
 use crate::protocol;
 use crate::table::ClaimOn;
+use crate::telemetry::Call;
 
 impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     /// Ends the claim and runs `work` in one transaction: both are written, or neither.
@@ -19,6 +21,18 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     /// failed), [`SettleWithError::Work`] with the error of `work` and the claim, which is still held.
     pub fn settle_with<R, E>(
         &self,
+        claim: Claim<T::Key>,
+        verdict: Verdict,
+        work: impl FnOnce(&mut D::Conn) -> Result<R, E>,
+    ) -> Result<(R, Receipt), SettleWithError<T::Key, E>> {
+        let call = self.call("settling with work").holding::<T>(&claim).settling(&verdict);
+        let answer = self.settle_then(&call, claim, verdict, work);
+        call.told(answer)
+    }
+
+    fn settle_then<R, E>(
+        &self,
+        call: &Call,
         claim: Claim<T::Key>,
         verdict: Verdict,
         work: impl FnOnce(&mut D::Conn) -> Result<R, E>,
@@ -38,7 +52,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
             Err(error) => return Err(SettleWithError::store(error, claim)),
         };
         let outcome = D::transaction(&mut *conn, self.now(), |conn| {
-            let receipt = protocol::settle::<T, D>(conn, &claim, &verdict, &self.policy, Place::Callers)?
+            let receipt = protocol::settle::<T, D>(conn, &claim, &verdict, &self.rules, Place::Callers)?
                 .map_err(Stop::Settle)?;
             if receipt.already {
                 // What was written then stays written; `work` must not run a second time for it.
@@ -58,7 +72,8 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
                 // The transaction is over: now the late writer can be recorded.
                 if T::DECLARATION.events
                     && let Some(late) = fenced.late.take()
-                    && let Err(error) = D::once(&mut conn, self.now(), &mut |c| D::record_late(c, &late))
+                    && let Err(error) =
+                        D::once(&mut conn, self.now(), &mut |c| D::record(c, &[NewEvent::late(&late)]))
                 {
                     return Err(SettleWithError::store(self.failed(&mut conn, "recording", error), claim));
                 }
@@ -66,7 +81,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
             }
             Err(Stop::Settle(cause)) => Err(SettleWithError::Settle(SettleError::new(cause, claim))),
             Err(Stop::Diesel(error)) => {
-                Err(SettleWithError::store(self.failed(&mut conn, "settling", error), claim))
+                Err(SettleWithError::store(self.failed(&mut conn, call.doing(), error), claim))
             }
         }
     }
