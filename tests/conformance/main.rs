@@ -2,6 +2,7 @@
 
 mod model;
 mod often;
+mod pause;
 mod processes;
 mod reference;
 mod scenarios;

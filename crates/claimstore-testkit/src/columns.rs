@@ -10,10 +10,14 @@ use claimstore_core::{State, Tally};
 pub struct Columns {
     /// Rows stand in queues.
     pub queue: bool,
+    /// Rows are of a kind.
+    pub kind: bool,
     /// Greater priority comes first.
     pub priority: bool,
     /// The holder is stored.
     pub worker: bool,
+    /// Since when a row is held is stored.
+    pub claimed_at: bool,
     /// The end of the lease is stored.
     pub lease: bool,
     /// A row can wait until it is due.
@@ -34,8 +38,10 @@ pub struct Columns {
     pub last_error: bool,
     /// The time a row was finished is stored.
     pub finished: bool,
-    /// Refused late writers are recorded.
+    /// Events are recorded: refused late writers, failures, recoveries and operators' actions.
     pub late_writers: bool,
+    /// Queues and kinds can be paused.
+    pub pauses: bool,
     /// The states the table has a word for; pending, running and completed at least.
     pub words: Vec<State>,
 }
@@ -46,8 +52,10 @@ impl Columns {
     pub fn all() -> Columns {
         Columns {
             queue: true,
+            kind: true,
             priority: true,
             worker: true,
+            claimed_at: true,
             lease: true,
             due: true,
             due_orders: true,
@@ -59,6 +67,7 @@ impl Columns {
             last_error: true,
             finished: true,
             late_writers: true,
+            pauses: true,
             words: State::ALL.to_vec(),
         }
     }
@@ -68,8 +77,10 @@ impl Columns {
     pub fn minimal() -> Columns {
         Columns {
             queue: false,
+            kind: false,
             priority: false,
             worker: false,
+            claimed_at: false,
             lease: false,
             due: false,
             due_orders: false,
@@ -81,6 +92,7 @@ impl Columns {
             last_error: false,
             finished: false,
             late_writers: false,
+            pauses: false,
             words: vec![State::Pending, State::Running, State::Completed],
         }
     }

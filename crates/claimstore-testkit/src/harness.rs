@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use claimstore_core::{ClaimStore, Fence, LateWrite, RecoverStore, State, Tally, Timestamp};
+use claimstore_core::{ClaimStore, Event, Fence, Happened, LateWrite, RecoverStore, State, Tally, Timestamp};
 
 use crate::{Columns, Seed, Snapshot};
 
@@ -51,14 +51,30 @@ pub trait Harness: Sync {
     /// How many rows stand in `state`.
     fn count_in(&self, state: State) -> usize;
 
-    /// The refused late writers that were recorded, oldest first; none where the table keeps none.
-    fn late_writers(&self) -> Vec<LateWrite>;
+    /// The events that were recorded for this table, oldest first; none where it keeps none.
+    fn events(&self) -> Vec<Event>;
+
+    /// The refused late writers among them.
+    fn late_writers(&self) -> Vec<LateWrite> {
+        let late = |event: Event| match event.what {
+            Happened::LateWriter(late) => Some(late),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(late).collect()
+    }
 
     /// Lets the lease of a running row have ended `by` ago.
     fn expire(&self, key: &Key<Self>, by: Duration);
 
     /// Lets a pending row be due since just now, and after those that were made due before it.
     fn make_due(&self, key: &Key<Self>);
+
+    /// Lets a row have stood as it does for this long: a pending one due, a running or uncertain one claimed, an
+    /// ended one finished so long ago.
+    fn age(&self, key: &Key<Self>, by: Duration);
+
+    /// Lets every event have happened this much earlier.
+    fn age_events(&self, by: Duration);
 
     /// Deletes the row, whatever its state.
     fn delete(&self, key: &Key<Self>);
@@ -68,6 +84,12 @@ pub trait Harness: Sync {
 
     /// Writes the counts.
     fn set_tally(&self, key: &Key<Self>, tally: Tally);
+
+    /// A further store over the same rows, which records every transition. Wanted by the scenarios of operators
+    /// alone.
+    fn telling_all(&self) -> Self::Store {
+        panic!("this harness has no store that records every transition")
+    }
 
     /// How often a race is run. More finds more and takes longer.
     fn rounds(&self) -> usize {

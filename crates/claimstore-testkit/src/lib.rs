@@ -5,7 +5,9 @@
 //!
 //! * [`Harness`]: a store under test, beside a way to prepare and read its rows that is *not* the store
 //! * [`scenario`]: plain functions over a harness; their names are the requirements
-//! * [`conformance!`] and [`for_each_scenario!`]: each scenario as a test of its own
+//! * [`conformance!`]: each scenario as a test of its own, over one harness
+//! * [`for_each_scenario!`], [`for_each_inspect_scenario!`] and [`for_each_operator_scenario!`]: the lists, by what a
+//!   store can do
 //! * [`model`]: random sequences of operations, compared with [`MemoryStore`]
 //! * `reference` (feature `postgres`): a claim in three plain steps; the thing to read first
 //! * [`MemoryStore`]: the whole contract behind one mutex, with a clock that tests can move

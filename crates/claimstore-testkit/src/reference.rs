@@ -12,7 +12,8 @@
 //! that was given up for dead overwrites its successor.
 //!
 //! [`ThreeSteps`] is a store that claims by key like this and leaves every other verb to [`PgStore`]. It passes
-//! every scenario; it costs four round trips where the store needs one.
+//! every scenario of claiming, and costs four round trips where the store needs one. It knows nothing of pauses
+//! and of rows that are deleted at once.
 
 use claimstore_core::{
     Batch, Budget, Claim, ClaimOutcome, ClaimParts, ClaimRequest, ClaimStore, ClaimToken, Claimed, Fence,
@@ -90,6 +91,7 @@ pub fn claim(
             until: Some(until),
             tally: tally(&job),
             budget: budget(&standing),
+            discard: false,
         };
         Ok(Ok(Claimed { row: job, claim: Claim::granted(parts, asked, Some(ask.lease_span())) }))
     });

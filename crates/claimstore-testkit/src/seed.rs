@@ -18,6 +18,8 @@ pub enum Due {
 pub struct Seed {
     /// The queue, `default` unless set.
     pub queue: String,
+    /// The kind, `test` unless set.
+    pub kind: String,
     /// The priority, 0 unless set.
     pub priority: i32,
     /// When it is due, a minute ago unless set.
@@ -40,6 +42,7 @@ impl Seed {
     pub fn pending() -> Seed {
         Seed {
             queue: DEFAULT_QUEUE.to_owned(),
+            kind: "test".to_owned(),
             priority: 0,
             due: Due::Ago(Duration::from_secs(60)),
             state: State::Pending,
@@ -54,6 +57,12 @@ impl Seed {
     #[must_use]
     pub fn queue(self, queue: &str) -> Seed {
         Seed { queue: queue.to_owned(), ..self }
+    }
+
+    /// Of this kind.
+    #[must_use]
+    pub fn kind(self, kind: &str) -> Seed {
+        Seed { kind: kind.to_owned(), ..self }
     }
 
     /// Of this priority.

@@ -13,10 +13,14 @@ pub struct Snapshot {
     pub fence: Fence,
     /// Its holder, as stored.
     pub worker: Option<String>,
+    /// Since when it is, or was last, held.
+    pub claimed_at: Option<Timestamp>,
     /// The end of its lease.
     pub lease: Option<Timestamp>,
     /// When it is due.
     pub due: Option<Timestamp>,
+    /// Its priority.
+    pub priority: Option<i32>,
     /// Failures counted.
     pub failures: Option<i32>,
     /// Crashes counted.

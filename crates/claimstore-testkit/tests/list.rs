@@ -1,6 +1,6 @@
-//! The list of scenarios names each of them.
+//! The lists of scenarios name each of them.
 
-use claimstore_testkit::for_each_scenario;
+use claimstore_testkit::{for_each_inspect_scenario, for_each_operator_scenario, for_each_scenario};
 
 macro_rules! names {
     ([] $($area:ident { $($name:ident)* })*) => {
@@ -8,7 +8,10 @@ macro_rules! names {
     };
 }
 
-const LISTED: &[(&str, &[&str])] = for_each_scenario!([names]);
+type List = &'static [(&'static str, &'static [&'static str])];
+
+const LISTS: [List; 3] =
+    [for_each_scenario!([names]), for_each_inspect_scenario!([names]), for_each_operator_scenario!([names])];
 
 #[test]
 fn every_public_scenario_is_listed() {
@@ -22,7 +25,11 @@ fn every_public_scenario_is_listed() {
             .filter_map(|line| line.strip_prefix("pub fn "))
             .map(|rest| rest.split(['<', '(']).next().expect("a name"))
             .collect();
-        let listed = LISTED.iter().find(|(name, _)| *name == area).map_or(&[] as &[&str], |(_, names)| names);
+        let listed = LISTS
+            .into_iter()
+            .flatten()
+            .find(|(name, _)| *name == area)
+            .map_or(&[] as &[&str], |(_, names)| names);
         assert_eq!(written, listed, "{area}");
     }
 }

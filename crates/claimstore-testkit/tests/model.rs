@@ -42,7 +42,7 @@ fn a_store_that_differs_is_found() {
 mod wrong {
     use std::time::Duration;
 
-    use claimstore_core::{Fence, LateWrite, State, Tally, Timestamp};
+    use claimstore_core::{Event, Fence, State, Tally, Timestamp};
     use claimstore_testkit::{Columns, Harness, MemoryHarness, Seed, Snapshot};
 
     /// Says that it has all columns, and has not.
@@ -77,14 +77,20 @@ mod wrong {
         fn count_in(&self, state: State) -> usize {
             self.0.count_in(state)
         }
-        fn late_writers(&self) -> Vec<LateWrite> {
-            self.0.late_writers()
+        fn events(&self) -> Vec<Event> {
+            self.0.events()
         }
         fn expire(&self, key: &i64, by: Duration) {
             self.0.expire(key, by);
         }
         fn make_due(&self, key: &i64) {
             self.0.make_due(key);
+        }
+        fn age(&self, key: &i64, by: Duration) {
+            self.0.age(key, by);
+        }
+        fn age_events(&self, by: Duration) {
+            self.0.age_events(by);
         }
         fn delete(&self, key: &i64) {
             self.0.delete(key);

@@ -7,4 +7,4 @@ fn half_counted() -> MemoryHarness<i64> {
     MemoryHarness::shaped(columns, i64::from)
 }
 
-conformance!(half_counted_table, half_counted());
+conformance!(half_counted_table, half_counted(), operators);

@@ -42,7 +42,7 @@ where
         .into_iter()
         .map(|job| (job.row.id, job.row.payload::<Mail>().expect("what was enqueued").to))
         .collect();
-    assert_eq!(got, [(ids[0], "anna".to_owned()), (ids[1], "berta".to_owned())]);
+    assert_eq!(got, [(ids[0].id(), "anna".to_owned()), (ids[1].id(), "berta".to_owned())]);
 }
 
 #[rstest]

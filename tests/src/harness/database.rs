@@ -22,9 +22,13 @@ pub(super) struct RawRow {
     #[diesel(sql_type = Nullable<Text>)]
     pub(super) worker: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
+    pub(super) claimed_at: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
     pub(super) lease: Option<i64>,
     #[diesel(sql_type = Nullable<BigInt>)]
     pub(super) due: Option<i64>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    pub(super) priority: Option<i32>,
     #[diesel(sql_type = Nullable<Integer>)]
     pub(super) failures: Option<i32>,
     #[diesel(sql_type = Nullable<Integer>)]
@@ -35,6 +39,25 @@ pub(super) struct RawRow {
     pub(super) last_error: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
     pub(super) finished: Option<i64>,
+}
+
+/// An event as plain SQL reads it.
+#[derive(Debug, diesel::QueryableByName)]
+pub(super) struct RawEvent {
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+    #[diesel(sql_type = BigInt)]
+    pub(super) at: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) row_key: String,
+    #[diesel(sql_type = Text)]
+    pub(super) kind: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(super) worker: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    pub(super) fence: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) detail: String,
 }
 
 #[derive(diesel::QueryableByName)]
@@ -55,6 +78,9 @@ mod sealed {
         #[doc(hidden)]
         #[allow(private_interfaces)]
         fn rows(conn: &mut Self::Conn, sql: &str) -> Vec<super::RawRow>;
+        #[doc(hidden)]
+        #[allow(private_interfaces)]
+        fn raw_events(conn: &mut Self::Conn, sql: &str) -> Vec<super::RawEvent>;
     }
 }
 pub(super) use sealed::Rows;
@@ -63,6 +89,8 @@ pub(super) use sealed::Rows;
 pub trait TestDialect: Dialect + Rows {
     /// Where one test's rows are: a file, a schema.
     type Place: Send + Sync;
+    /// How this library's own tables hold an instant here.
+    const OWN_TIME: Time;
 
     /// A place of its own.
     fn place() -> Self::Place;
@@ -120,6 +148,9 @@ macro_rules! plain_rows {
             fn rows(conn: &mut Self::Conn, sql: &str) -> Vec<RawRow> {
                 diesel::sql_query(sql).load(conn).unwrap_or_else(|why| panic!("{sql}: {why}"))
             }
+            fn raw_events(conn: &mut Self::Conn, sql: &str) -> Vec<RawEvent> {
+                diesel::sql_query(sql).load(conn).unwrap_or_else(|why| panic!("{sql}: {why}"))
+            }
         }
     )*};
 }
@@ -127,6 +158,7 @@ plain_rows!(Pg, Sqlite);
 
 impl TestDialect for Pg {
     type Place = TestSchema;
+    const OWN_TIME: Time = Time::Zoned;
 
     fn place() -> TestSchema {
         crate::postgres::fresh()
@@ -175,6 +207,7 @@ impl TestDialect for Pg {
 
 impl TestDialect for Sqlite {
     type Place = TestFile;
+    const OWN_TIME: Time = Time::Micros;
 
     fn place() -> TestFile {
         TestFile::fresh()

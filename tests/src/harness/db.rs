@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use claimstore::Store;
-use claimstore_core::{Fence, LateWrite, RecoverStore, State, Tally, Timestamp};
+use claimstore_core::{Event, Fence, Happened, RecoverStore, State, Tally, Timestamp, WorkerId};
 use claimstore_testkit::{Columns, Due, Harness, Key, Seed, Snapshot};
 
-use super::database::{RawRow, TestDialect};
+use super::database::{RawEvent, RawRow, TestDialect};
 use super::key::{TestKey, text};
 use super::spec::{Spec, Time};
 use super::tables::TestTable;
@@ -25,6 +25,7 @@ pub struct Db<S, D: TestDialect> {
     spec: Spec,
     next: AtomicU32,
     rounds: usize,
+    telling_all: Option<fn(&D::Place) -> S>,
     place: D::Place,
 }
 
@@ -32,7 +33,8 @@ impl<T: TestTable<D>, D: TestDialect> Db<Store<T, D>, D> {
     /// An empty table, and two stores on pools of their own.
     #[must_use]
     pub fn fresh() -> Self {
-        Self::wrapped(|store| store)
+        let telling_all: fn(&D::Place) -> _ = |place| T::telling_all(D::store::<T>(place, 1));
+        Db { telling_all: Some(telling_all), ..Self::wrapped(|store| store) }
     }
 }
 
@@ -44,7 +46,8 @@ impl<S, D: TestDialect> Db<S, D> {
         T::create(&store, &mut D::connect(&place));
         let raw = Mutex::new(D::connect(&place));
         let next = AtomicU32::new(1);
-        Db { store: wrap(store), other: wrap(other), raw, spec: T::spec(), next, rounds: 10, place }
+        let (store, other, spec) = (wrap(store), wrap(other), T::spec());
+        Db { store, other, raw, spec, next, rounds: 10, telling_all: None, place }
     }
 
     /// Runs each race so often.
@@ -116,6 +119,7 @@ where
             (spec.fence, seed.fence.get().to_string()),
         ];
         row.extend(spec.queue.map(|column| (column, text(&seed.queue))));
+        row.extend(spec.kind.map(|column| (column, text(&seed.kind))));
         row.extend(spec.priority.map(|column| (column, seed.priority.to_string())));
         row.extend(spec.due.map(|(column, time)| (column, D::literal(due, time))));
         row.extend(spec.idempotent.map(|column| (column, seed.idempotent.to_string())));
@@ -165,8 +169,10 @@ where
             (spec.state.to_owned(), "state"),
             (spec.fence.to_owned(), "fence"),
             (plain(spec.worker, "TEXT"), "worker"),
+            (instant(spec.claimed_at), "claimed_at"),
             (instant(spec.lease), "lease"),
             (instant(spec.due), "due"),
+            (plain(spec.priority, "INTEGER"), "priority"),
             (plain(failures, "INTEGER"), "failures"),
             (plain(crashes, "INTEGER"), "crashes"),
             (plain(interruptions, "INTEGER"), "interruptions"),
@@ -181,8 +187,10 @@ where
             state: self.spec.state_of(&row.state),
             fence: Fence::new(row.fence),
             worker: row.worker,
+            claimed_at: row.claimed_at.map(Timestamp::from_micros),
             lease: row.lease.map(Timestamp::from_micros),
             due: row.due.map(Timestamp::from_micros),
+            priority: row.priority,
             failures: row.failures,
             crashes: row.crashes,
             interruptions: row.interruptions,
@@ -242,16 +250,18 @@ where
         usize::try_from(D::number(&mut self.raw(), &sql)).expect("a count")
     }
 
-    fn late_writers(&self) -> Vec<LateWrite> {
+    fn events(&self) -> Vec<Event> {
         if !self.spec.late_writers {
             return Vec::new();
         }
         let sql = format!(
-            "SELECT detail AS value FROM claimstore_events WHERE kind = 'late_writer' AND table_name = {} ORDER BY id",
+            "SELECT id, {} AS at, row_key, kind, worker, fence, detail FROM claimstore_events \
+             WHERE table_name = {} ORDER BY id",
+            D::micros("at", D::OWN_TIME),
             text(self.spec.table)
         );
-        let lines = D::texts(&mut self.raw(), &sql);
-        lines.iter().map(|line| serde_json::from_str(line).expect("a late writer as JSON")).collect()
+        let rows = D::raw_events(&mut self.raw(), &sql);
+        rows.into_iter().map(|row| event(self.spec.table, row)).collect()
     }
 
     fn expire(&self, key: &S::Key, by: Duration) {
@@ -264,6 +274,27 @@ where
         let now = self.now();
         let due = self.spec.due.map(|(column, time)| (column, D::literal(now, time)));
         self.edit(key, due.as_slice());
+    }
+
+    fn age(&self, key: &S::Key, by: Duration) {
+        let column = match self.read(key).map(|row| row.state) {
+            Some(State::Pending) => self.spec.due,
+            Some(State::Running | State::Uncertain) => self.spec.claimed_at,
+            _ => self.spec.finished,
+        };
+        let since = self.now().before(by);
+        let since = column.map(|(column, time)| (column, D::literal(since, time)));
+        self.edit(key, since.as_slice());
+    }
+
+    fn age_events(&self, by: Duration) {
+        let table = text(self.spec.table);
+        for Event { id, at, .. } in self.events() {
+            let at = D::literal(at.before(by), D::OWN_TIME);
+            let sql =
+                format!("UPDATE claimstore_events SET at = {at} WHERE id = {id} AND table_name = {table}");
+            assert_eq!(self.run(&sql), 1);
+        }
     }
 
     fn delete(&self, key: &S::Key) {
@@ -280,7 +311,28 @@ where
         self.edit(key, &self.counted(tally));
     }
 
+    fn telling_all(&self) -> S {
+        let telling_all = self.telling_all.expect("the store is not wrapped in anything");
+        telling_all(&self.place)
+    }
+
     fn rounds(&self) -> usize {
         self.rounds
+    }
+}
+
+/// An event from its columns, by serde alone.
+fn event(table: &str, row: RawEvent) -> Event {
+    let detail: serde_json::Value = serde_json::from_str(&row.detail).expect("an event's detail is JSON");
+    let what = serde_json::json!({ "kind": row.kind, "detail": detail });
+    let what: Happened = serde_json::from_value(what).expect("an event of a known kind");
+    Event {
+        id: row.id,
+        at: Timestamp::from_micros(row.at),
+        table: table.to_owned(),
+        key: row.row_key,
+        worker: row.worker.map(|name| WorkerId::new(name).expect("a valid name")),
+        fence: Fence::new(row.fence),
+        what,
     }
 }

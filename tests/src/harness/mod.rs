@@ -19,7 +19,7 @@ pub use database::TestDialect;
 pub use db::Db;
 pub use key::TestKey;
 pub use spec::{Spec, Time};
-pub use tables::{Invoice, Letter, Minimal, Pallet, Parcel, TestTable};
+pub use tables::{Invoice, Letter, Minimal, Pallet, Parcel, TestTable, Ticket};
 
 /// A table `T` on PostgreSQL, in a schema of its own.
 pub type PgDb<T> = Db<Store<T, Pg>, Pg>;

@@ -22,6 +22,27 @@ diesel::table! {
 }
 
 diesel::table! {
+    use diesel::sql_types::*;
+    use claimstore::sql_types::Instant;
+
+    tickets (code) {
+        code -> Text,
+        desk -> Text,
+        topic -> Text,
+        stage -> Text,
+        round -> BigInt,
+        agent -> Nullable<Text>,
+        since -> Nullable<Instant>,
+        until -> Nullable<Instant>,
+        due -> Instant,
+        failures -> Integer,
+        crashes -> Integer,
+        repeatable -> Bool,
+        ended_at -> Nullable<Instant>,
+    }
+}
+
+diesel::table! {
     minimal (id) { id -> BigInt, state -> Text, fence -> BigInt, }
 }
 

@@ -32,14 +32,18 @@ pub struct Spec {
     pub pending: &'static [&'static str],
     /// The words of the other states.
     pub words: &'static [(State, &'static str)],
-    /// Holder, queue, priority, last error.
+    /// Who has it.
     pub worker: Option<&'static str>,
     /// The queue column.
     pub queue: Option<&'static str>,
+    /// The kind column.
+    pub kind: Option<&'static str>,
     /// The priority column.
     pub priority: Option<&'static str>,
     /// The column of the last error.
     pub last_error: Option<&'static str>,
+    /// Since when it is held.
+    pub claimed_at: Option<(&'static str, Time)>,
     /// The end of the lease.
     pub lease: Option<(&'static str, Time)>,
     /// From when it is due.
@@ -56,8 +60,10 @@ pub struct Spec {
     pub constants: &'static [(&'static str, &'static str)],
     /// Between equal priorities the earlier due comes first.
     pub due_orders: bool,
-    /// Late writers are recorded.
+    /// Events are recorded.
     pub late_writers: bool,
+    /// Queues and kinds can be paused.
+    pub pauses: bool,
 }
 
 impl Spec {
@@ -78,8 +84,10 @@ impl Spec {
             words,
             worker: None,
             queue: None,
+            kind: None,
             priority: None,
             last_error: None,
+            claimed_at: None,
             lease: None,
             due: None,
             finished: None,
@@ -89,6 +97,7 @@ impl Spec {
             constants: &[],
             due_orders: false,
             late_writers: false,
+            pauses: false,
         }
     }
 
@@ -99,8 +108,10 @@ impl Spec {
         let others = self.words.iter().map(|(state, _)| *state);
         Columns {
             queue: self.queue.is_some(),
+            kind: self.kind.is_some(),
             priority: self.priority.is_some(),
             worker: self.worker.is_some(),
+            claimed_at: self.claimed_at.is_some(),
             lease: self.lease.is_some(),
             due: self.due.is_some(),
             due_orders: self.due_orders,
@@ -112,6 +123,7 @@ impl Spec {
             last_error: self.last_error.is_some(),
             finished: self.finished.is_some(),
             late_writers: self.late_writers,
+            pauses: self.pauses,
             words: [State::Pending].into_iter().chain(others).collect(),
         }
     }

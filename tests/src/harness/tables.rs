@@ -1,7 +1,7 @@
 //! The tables under test.
 
 use claimstore::{ClaimOn, ClaimTable, Job, Store};
-use claimstore_core::State;
+use claimstore_core::{History, State};
 use diesel::connection::SimpleConnection;
 use diesel::pg::Pg;
 use diesel::sqlite::Sqlite;
@@ -17,14 +17,21 @@ pub trait TestTable<D: TestDialect>: ClaimOn<D> {
     fn create(store: &Store<Self, D>, conn: &mut D::Conn);
     /// What plain SQL has to know of it.
     fn spec() -> Spec;
+    /// This store, recording every transition.
+    ///
+    /// # Panics
+    /// Where the table keeps no events.
+    fn telling_all(_: Store<Self, D>) -> Store<Self, D> {
+        panic!("this table keeps no events")
+    }
 }
 
 /// A table of somebody else's: text key, columns and words with names of their own, two pending words.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, ClaimTable)]
 #[diesel(table_name = schema::invoices)]
 #[claim(backend(postgres, sqlite), key = number, fence = claim_fence, worker = claimed_by,
-        claimed_at = claimed_since, lease = lease_until, due = send_after, failures = refusals,
-        crashes = losses, last_error = trouble, finished_at = settled_at,
+        claimed_at = claimed_since, lease = lease_until, due = send_after, priority = priority,
+        failures = refusals, crashes = losses, last_error = trouble, finished_at = settled_at,
         order(priority.desc(), number.asc()))]
 #[claim(state(
     status,
@@ -93,6 +100,25 @@ pub struct Letter {
     pub id: i64,
 }
 
+/// A table of somebody else's with events and pauses: what an operator needs, and little more.
+#[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, ClaimTable)]
+#[diesel(table_name = schema::tickets)]
+#[claim(backend(postgres, sqlite), key = code, fence = round, worker = agent, claimed_at = since, lease = until,
+        due = due, queue = desk, kind = topic, failures = failures, crashes = crashes, idempotent = repeatable,
+        finished_at = ended_at, events, queues)]
+#[claim(state(
+    stage,
+    pending("open", "reopened"),
+    running("in hand"),
+    completed("answered"),
+    dead("closed"),
+    uncertain("unclear")
+))]
+pub struct Ticket {
+    /// Names it.
+    pub code: String,
+}
+
 /// The built-in table.
 fn job(time: Time, constants: &'static [(&'static str, &'static str)]) -> Spec {
     const WORDS: &[(State, &str)] = &[
@@ -105,8 +131,10 @@ fn job(time: Time, constants: &'static [(&'static str, &'static str)]) -> Spec {
     Spec {
         worker: Some("worker"),
         queue: Some("queue"),
+        kind: Some("kind"),
         priority: Some("priority"),
         last_error: Some("last_error"),
+        claimed_at: Some(("claimed_at", time)),
         lease: Some(("lease", time)),
         due: Some(("due", time)),
         finished: Some(("finished_at", time)),
@@ -116,6 +144,7 @@ fn job(time: Time, constants: &'static [(&'static str, &'static str)]) -> Spec {
         constants,
         due_orders: true,
         late_writers: true,
+        pauses: true,
         ..Spec::bare("claimstore_jobs", ["id", "state", "fence"], &["pending"], WORDS)
     }
 }
@@ -131,11 +160,36 @@ fn invoice(time: Time) -> Spec {
         worker: Some("claimed_by"),
         priority: Some("priority"),
         last_error: Some("trouble"),
+        claimed_at: Some(("claimed_since", time)),
         lease: Some(("lease_until", time)),
         due: Some(("send_after", time)),
         finished: Some(("settled_at", time)),
         counts: [Some("refusals"), Some("losses"), None],
         ..Spec::bare("invoices", ["number", "status", "claim_fence"], &["new", "again"], WORDS)
+    }
+}
+
+fn ticket(time: Time) -> Spec {
+    const WORDS: &[(State, &str)] = &[
+        (State::Running, "in hand"),
+        (State::Completed, "answered"),
+        (State::Dead, "closed"),
+        (State::Uncertain, "unclear"),
+    ];
+    Spec {
+        worker: Some("agent"),
+        queue: Some("desk"),
+        kind: Some("topic"),
+        claimed_at: Some(("since", time)),
+        lease: Some(("until", time)),
+        due: Some(("due", time)),
+        finished: Some(("ended_at", time)),
+        counts: [Some("failures"), Some("crashes"), None],
+        idempotent: Some("repeatable"),
+        due_orders: true,
+        late_writers: true,
+        pauses: true,
+        ..Spec::bare("tickets", ["code", "stage", "round"], &["open", "reopened"], WORDS)
     }
 }
 
@@ -150,6 +204,7 @@ fn parcel() -> Spec {
     Spec {
         worker: Some("driver"),
         queue: Some("depot"),
+        claimed_at: Some(("since", Time::Micros)),
         lease: Some(("lease", Time::Plain)),
         due: Some(("due", Time::Micros)),
         finished: Some(("finished", Time::Zoned)),
@@ -169,6 +224,7 @@ fn pallet() -> Spec {
     Spec {
         worker: Some("driver"),
         last_error: Some("last_error"),
+        claimed_at: Some(("since", Time::Zoned)),
         lease: Some(("lease", Time::Micros)),
         due: Some(("due", Time::Plain)),
         finished: Some(("finished", Time::Plain)),
@@ -186,6 +242,7 @@ fn letter() -> Spec {
     Spec {
         worker: Some("clerk"),
         queue: Some("tray"),
+        claimed_at: Some(("since", Time::Text)),
         lease: Some(("lease", Time::Text)),
         due: Some(("due", Time::Text)),
         finished: Some(("finished", Time::Micros)),
@@ -218,20 +275,28 @@ test_tables! {
     Letter, Sqlite, "sqlite/letters.sql", letter();
 }
 
-impl TestTable<Pg> for Job {
-    fn create(store: &Store<Job, Pg>, _: &mut diesel::PgConnection) {
-        store.migrate().expect("the migrations run");
-    }
-    fn spec() -> Spec {
-        job(Time::Zoned, &[("kind", "'test'"), ("payload", "'{}'")])
-    }
+/// Tables of which events are kept, in the library's own tables beside them.
+macro_rules! tables_with_events {
+    ($($table:ty, $dialect:ty, [$($file:literal)?], $spec:expr;)*) => {$(
+        impl TestTable<$dialect> for $table {
+            fn create(store: &Store<Self, $dialect>, conn: &mut <$dialect as claimstore::Dialect>::Conn) {
+                store.migrate().expect("the migrations run");
+                const OWN: &[&str] = &[$(include_str!(concat!("../../tables/", $file)))?];
+                OWN.iter().for_each(|sql| conn.batch_execute(sql).expect("a new table"));
+            }
+            fn spec() -> Spec {
+                $spec
+            }
+            fn telling_all(store: Store<Self, $dialect>) -> Store<Self, $dialect> {
+                store.recording(History::All)
+            }
+        }
+    )*};
 }
 
-impl TestTable<Sqlite> for Job {
-    fn create(store: &Store<Job, Sqlite>, _: &mut diesel::SqliteConnection) {
-        store.migrate().expect("the migrations run");
-    }
-    fn spec() -> Spec {
-        job(Time::Micros, &[("kind", "'test'"), ("payload", "'{}'"), ("created_at", "0")])
-    }
+tables_with_events! {
+    Job, Pg, [], job(Time::Zoned, &[("payload", "'{}'")]);
+    Job, Sqlite, [], job(Time::Micros, &[("payload", "'{}'"), ("created_at", "0")]);
+    Ticket, Pg, ["postgres/tickets.sql"], ticket(Time::Zoned);
+    Ticket, Sqlite, ["sqlite/tickets.sql"], ticket(Time::Micros);
 }

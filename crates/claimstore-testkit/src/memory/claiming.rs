@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use claimstore_core::{
     Batch, Claim, ClaimOutcome, ClaimParts, ClaimRequest, ClaimStore, ClaimToken, Claimed, Guarantees,
-    InputError, LocalInstant, Receipt, Refusal, RenewError, Renewal, SettleError, SettledAndClaimed, State,
-    StoreError, Timestamp, Verdict,
+    Happened, InputError, LocalInstant, Receipt, Refusal, RenewError, Renewal, SettleError,
+    SettledAndClaimed, State, StoreError, Timestamp, Verdict,
 };
 
 use super::{MemoryKey, MemoryRow, MemoryStore, TABLE, Table};
 
 impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
     /// Writes a claim on a row that may be claimed.
-    fn grant(&self, key: &K, row: &mut MemoryRow<R>, ask: &ClaimRequest, now: Timestamp) -> Claimed<K, R> {
+    fn grant(&self, table: &mut Table<K, R>, key: &K, ask: &ClaimRequest, now: Timestamp) -> Claimed<K, R> {
         let columns = &self.columns;
+        let row = table.rows.get_mut(key).expect("it was just looked at");
         row.state = State::Running;
         row.fence = row.fence.raised().expect("a row whose fence cannot rise is exhausted");
         row.worker = columns.worker.then(|| ask.worker().clone());
+        row.claimed_at = columns.claimed_at.then_some(now);
         row.lease = columns.lease.then(|| now.after(ask.lease_span()));
         let parts = ClaimParts {
             key: key.clone(),
@@ -27,9 +29,12 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
             until: row.lease,
             tally: row.tally,
             budget: row.budget,
+            discard: self.discards(&table.settings, row),
         };
+        let (read, fence) = (row.row.clone(), row.fence);
         let claim = Claim::granted(parts, LocalInstant::now(), columns.lease.then(|| ask.lease_span()));
-        Claimed { row: row.row.clone(), claim }
+        self.note_all(table, key, Some(ask.worker()), fence, Happened::Claimed {});
+        Claimed { row: read, claim }
     }
 
     /// The queues to look in; `None` where the table has no queues.
@@ -51,24 +56,27 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
         ask.check()?;
         let (queues, now, columns) = (self.queues(ask)?, self.now(), &self.columns);
         let in_queue = |row: &MemoryRow<R>| queues.as_ref().is_none_or(|names| names.contains(&row.queue));
-        let mut waiting: Vec<(&K, &mut MemoryRow<R>)> =
-            table.rows.iter_mut().filter(|(_, row)| row.is_claimable() && in_queue(row)).collect();
+        let mut waiting: Vec<(&K, &MemoryRow<R>)> = table
+            .rows
+            .iter()
+            .filter(|(_, row)| row.is_claimable() && in_queue(row) && !self.is_paused(&table.settings, row))
+            .collect();
         waiting.sort_by_key(|(key, row)| {
             let priority = Reverse(if columns.priority { row.priority } else { 0 });
             (priority, columns.due_orders.then_some(row.due), *key)
         });
-        let (mut claimed, mut next_due) = (Vec::new(), None);
+        let (mut ready, mut next_due) = (Vec::new(), None);
         for (key, row) in waiting {
-            if claimed.len() == ask.limit_rows() {
-                return Ok(Batch { claimed, next_due: None });
+            if ready.len() == ask.limit_rows() {
+                break;
             }
-            let waits = passed_over.contains(key);
-            if !waits && row.is_due(columns, now) {
-                claimed.push(self.grant(key, row, ask, now));
+            if !passed_over.contains(key) && row.is_due(columns, now) {
+                ready.push(key.clone());
             } else if columns.due {
                 next_due = Some(next_due.map_or(row.due, |other: Timestamp| other.min(row.due)));
             }
         }
+        let claimed: Vec<_> = ready.iter().map(|key| self.grant(table, key, ask, now)).collect();
         let next_due = next_due.filter(|_| claimed.len() < ask.limit_rows());
         Ok(Batch { claimed, next_due })
     }
@@ -85,12 +93,12 @@ impl<K: MemoryKey, R: Clone + Send + Sync + 'static> ClaimStore for MemoryStore<
     fn claim(&self, key: &K, ask: &ClaimRequest) -> Result<ClaimOutcome<K, R>, StoreError> {
         ask.check()?;
         let (mut table, now) = (self.table(), self.now());
-        let Some(row) = table.rows.get_mut(key) else {
+        let Some(row) = table.rows.get(key) else {
             return Ok(ClaimOutcome::Refused(Refusal::Missing));
         };
-        Ok(match row.refusal(&self.columns, now) {
+        Ok(match row.refusal(&self.columns, now, self.is_paused(&table.settings, row)) {
             Some(why) => ClaimOutcome::Refused(why),
-            None => ClaimOutcome::Claimed(self.grant(key, row, ask, now)),
+            None => ClaimOutcome::Claimed(self.grant(&mut table, key, ask, now)),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use claimstore_core::{Budget, Fence, LateWrite, State, Tally, Timestamp};
+use claimstore_core::{Budget, Event, Fence, History, State, Tally, Timestamp};
 
 use super::{MemoryKey, MemoryRow, MemoryStore};
 use crate::{Clock, Columns, Due, Harness, ManualClock, Seed, Snapshot};
@@ -65,6 +65,7 @@ impl<K: MemoryKey> MemoryHarness<K> {
         };
         MemoryRow {
             queue: seed.queue,
+            kind: seed.kind,
             priority: seed.priority,
             state: seed.state,
             fence: seed.fence,
@@ -112,7 +113,9 @@ impl<K: MemoryKey> Harness for MemoryHarness<K> {
             state: row.state,
             fence: row.fence,
             worker: row.worker.map(String::from),
+            claimed_at: row.claimed_at,
             lease: row.lease,
+            priority: columns.priority.then_some(row.priority),
             due: columns.due.then_some(row.due),
             failures: columns.failures.then_some(row.tally.failures),
             crashes: columns.crashes.then_some(row.tally.crashes),
@@ -126,8 +129,8 @@ impl<K: MemoryKey> Harness for MemoryHarness<K> {
         self.store.all().iter().filter(|(_, row)| row.state == state).count()
     }
 
-    fn late_writers(&self) -> Vec<LateWrite> {
-        self.store.late_writers()
+    fn events(&self) -> Vec<Event> {
+        self.store.events()
     }
 
     fn expire(&self, key: &K, by: Duration) {
@@ -141,6 +144,19 @@ impl<K: MemoryKey> Harness for MemoryHarness<K> {
         self.edit(key, |row| row.due = now);
     }
 
+    fn age(&self, key: &K, by: Duration) {
+        let (since, columns) = (self.clock.now().before(by), &self.columns);
+        self.edit(key, |row| match row.state {
+            State::Pending => row.due = since,
+            State::Running | State::Uncertain => row.claimed_at = columns.claimed_at.then_some(since),
+            _ => row.finished = Some(since),
+        });
+    }
+
+    fn age_events(&self, by: Duration) {
+        self.store.edit_events(|event| event.at = event.at.before(by));
+    }
+
     fn delete(&self, key: &K) {
         assert!(self.store.remove(key).is_some(), "there is no row {key:?}");
     }
@@ -152,6 +168,10 @@ impl<K: MemoryKey> Harness for MemoryHarness<K> {
     fn set_tally(&self, key: &K, tally: Tally) {
         let kept = self.columns.kept(tally);
         self.edit(key, |row| row.tally = kept);
+    }
+
+    fn telling_all(&self) -> Self::Store {
+        self.store.twin().recording(History::All)
     }
 
     fn rounds(&self) -> usize {

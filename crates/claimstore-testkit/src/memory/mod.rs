@@ -1,8 +1,14 @@
 //! The whole contract behind one mutex: the model that other stores are compared with.
 
 mod claiming;
+mod events;
+mod filter;
 mod harness;
+mod inspecting;
+mod operating;
+mod queues;
 mod recovering;
+mod retaining;
 mod row;
 mod settling;
 
@@ -11,10 +17,12 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use claimstore_core::{Guarantees, LateWrite, RetryPolicy, RowLocks, Timestamp};
+use claimstore_core::{Event, Guarantees, History, Pausable, RetryPolicy, RowLocks, Timestamp};
 
 pub use harness::MemoryHarness;
 pub use row::MemoryRow;
+
+use queues::Setting;
 
 use crate::{Clock, Columns, HostClock};
 
@@ -32,13 +40,17 @@ pub struct MemoryStore<K, R> {
     columns: Columns,
     retry: RetryPolicy,
     clock: Arc<dyn Clock>,
-    table: Mutex<Table<K, R>>,
+    recorded: History,
+    table: Arc<Mutex<Table<K, R>>>,
 }
 
-/// The rows, and beside them the refused late writers.
+/// The rows, and beside them what is recorded of them and what is set for their queues and kinds.
 struct Table<K, R> {
     rows: BTreeMap<K, MemoryRow<R>>,
-    late: Vec<LateWrite>,
+    events: Vec<Event>,
+    /// The id of the next event; those of deleted ones are not used again.
+    next_event: i64,
+    settings: BTreeMap<Pausable, Setting>,
 }
 
 impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
@@ -49,7 +61,13 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
             columns: Columns::all(),
             retry: RetryPolicy::default(),
             clock: Arc::new(HostClock),
-            table: Mutex::new(Table { rows: BTreeMap::new(), late: Vec::new() }),
+            recorded: History::Notable,
+            table: Arc::new(Mutex::new(Table {
+                rows: BTreeMap::new(),
+                events: Vec::new(),
+                next_event: 1,
+                settings: BTreeMap::new(),
+            })),
         }
     }
 
@@ -69,6 +87,24 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
     #[must_use]
     pub fn clock(self, clock: impl Clock + 'static) -> MemoryStore<K, R> {
         MemoryStore { clock: Arc::new(clock), ..self }
+    }
+
+    /// Recording this much.
+    #[must_use]
+    pub fn recording(self, recorded: History) -> MemoryStore<K, R> {
+        MemoryStore { recorded, ..self }
+    }
+
+    /// Another store over the same rows.
+    #[must_use]
+    pub fn twin(&self) -> MemoryStore<K, R> {
+        MemoryStore {
+            columns: self.columns.clone(),
+            retry: self.retry,
+            clock: Arc::clone(&self.clock),
+            recorded: self.recorded,
+            table: Arc::clone(&self.table),
+        }
     }
 
     /// Now, by the clock that decides.
@@ -104,10 +140,15 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
         self.table().rows.get_mut(key).map(change).is_some()
     }
 
-    /// The refused late writers, oldest first.
+    /// A copy of every event, oldest first.
     #[must_use]
-    pub fn late_writers(&self) -> Vec<LateWrite> {
-        self.table().late.clone()
+    pub fn events(&self) -> Vec<Event> {
+        self.table().events.clone()
+    }
+
+    /// Changes every event past all rules, as SQL by hand would.
+    pub fn edit_events(&self, change: impl FnMut(&mut Event)) {
+        self.table().events.iter_mut().for_each(change);
     }
 
     fn promises(&self) -> Guarantees {
@@ -123,6 +164,7 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
             failure_budget: columns.failures,
             crash_budget: columns.crashes,
             late_writers: columns.late_writers,
+            pauses: columns.pauses,
         }
     }
 

@@ -1,8 +1,8 @@
 //! Ending abandoned claims in memory.
 
 use claimstore_core::{
-    ClaimRequest, Expired, InputError, RecoverStore, Recovered, RecoveredRow, RecoveryAction, RecoveryPolicy,
-    RecoveryPreview, StoreError, Timestamp, WorkerId,
+    ClaimRequest, Expired, Happened, InputError, RecoverStore, Recovered, RecoveredRow, RecoveryAction,
+    RecoveryPolicy, RecoveryPreview, StoreError, Timestamp, WorkerId,
 };
 
 use super::{MemoryKey, MemoryStore, TABLE, Table};
@@ -57,7 +57,10 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
         if let RecoveryAction::Requeue(delay) = action {
             row.due = now.after(delay);
         }
-        Some(RecoveredRow { key: seen.key, fence: row.fence, worker: seen.worker, action })
+        let fence = row.fence;
+        let recovered = Happened::Recovered { to, crashes: seen.tally.crashes.saturating_add(1) };
+        self.note(table, format!("{:?}", seen.key), seen.worker.as_ref(), fence, recovered);
+        Some(RecoveredRow { key: seen.key, fence, worker: seen.worker, action })
     }
 }
 

@@ -1,7 +1,8 @@
 //! One row in memory.
 
 use claimstore_core::{
-    Budget, DEFAULT_QUEUE, Expired, Fence, Refusal, Seen, Settlement, State, Tally, Timestamp, WorkerId,
+    Budget, DEFAULT_QUEUE, Expired, Fence, Moment, Refusal, Seen, Settlement, Sighting, State, Step, Tally,
+    Timestamp, WorkerId,
 };
 
 use crate::Columns;
@@ -13,6 +14,8 @@ pub struct MemoryRow<R> {
     pub row: R,
     /// Its queue.
     pub queue: String,
+    /// Its kind; none, unless set.
+    pub kind: String,
     /// Its priority; greater comes first.
     pub priority: i32,
     /// When it is due.
@@ -21,8 +24,10 @@ pub struct MemoryRow<R> {
     pub state: State,
     /// Its fence.
     pub fence: Fence,
-    /// Its holder, while it is running.
+    /// Who has it, or had it when it ended or became uncertain.
     pub worker: Option<WorkerId>,
+    /// Since when.
+    pub claimed_at: Option<Timestamp>,
     /// The end of its lease, while it is running.
     pub lease: Option<Timestamp>,
     /// What it has cost.
@@ -44,11 +49,13 @@ impl<R> MemoryRow<R> {
         MemoryRow {
             row,
             queue: DEFAULT_QUEUE.to_owned(),
+            kind: String::new(),
             priority: 0,
             due,
             state: State::Pending,
             fence: Fence::NEVER,
             worker: None,
+            claimed_at: None,
             lease: None,
             tally: Tally::default(),
             budget: Budget::default(),
@@ -80,7 +87,7 @@ impl<R> MemoryRow<R> {
     }
 
     /// Why it cannot be claimed by key, if it cannot.
-    pub(super) fn refusal(&self, columns: &Columns, now: Timestamp) -> Option<Refusal> {
+    pub(super) fn refusal(&self, columns: &Columns, now: Timestamp, paused: bool) -> Option<Refusal> {
         match self.state {
             State::Running => Some(Refusal::Held {
                 worker: self.worker.clone(),
@@ -89,6 +96,7 @@ impl<R> MemoryRow<R> {
                 expired: self.lease.is_some_and(|end| end < now),
             }),
             State::Pending if self.is_exhausted() => Some(Refusal::Exhausted),
+            State::Pending if paused => Some(Refusal::Paused),
             State::Pending if !self.is_due(columns, now) => Some(Refusal::NotDue(self.due)),
             State::Pending => None,
             other => Some(Refusal::NotPending(other)),
@@ -107,14 +115,64 @@ impl<R> MemoryRow<R> {
         }
     }
 
+    /// Nobody holds it any more. Who had it stays known until it waits again.
     pub(super) fn leave_running(&mut self, to: State, now: Timestamp) {
         self.state = to;
-        self.worker = None;
         self.lease = None;
+        if to == State::Pending {
+            self.worker = None;
+            self.claimed_at = None;
+        }
         self.finished = to.is_final().then_some(now);
     }
 
-    pub(super) fn seen(&self, now: Timestamp) -> Seen {
+    /// Goes where an operator's action sends it.
+    pub(super) fn take_step(&mut self, columns: &Columns, to: State, step: &Step, now: Timestamp) {
+        self.leave_running(to, now);
+        self.tally = columns.kept(step.tally);
+        match step.due {
+            Some(Moment::In(delay)) => self.due = now.after(delay),
+            Some(Moment::At(at)) => self.due = at,
+            None => {}
+        }
+        if let Some(priority) = step.priority {
+            self.priority = priority;
+        }
+        if let Some(error) = &step.error {
+            self.last_error = Some(error.clone());
+        }
+    }
+
+    /// The row as an operator sees it.
+    pub(super) fn sighting<K>(
+        &self,
+        key: K,
+        columns: &Columns,
+        paused: bool,
+        clock: Timestamp,
+    ) -> Sighting<K> {
+        Sighting {
+            key,
+            state: self.state,
+            fence: self.fence,
+            worker: self.worker.clone(),
+            claimed_at: self.claimed_at,
+            until: self.lease,
+            due: columns.due.then_some(self.due),
+            queue: columns.queue.then(|| self.queue.clone()),
+            kind: columns.kind.then(|| self.kind.clone()),
+            priority: columns.priority.then_some(self.priority),
+            tally: self.tally,
+            budget: self.budget,
+            idempotent: self.idempotent,
+            last_error: self.last_error.clone().filter(|_| columns.last_error),
+            finished_at: self.finished.filter(|_| columns.finished),
+            paused,
+            clock,
+        }
+    }
+
+    pub(super) fn seen(&self, now: Timestamp, paused: bool) -> Seen {
         Seen {
             state: self.state,
             fence: self.fence,
@@ -124,7 +182,7 @@ impl<R> MemoryRow<R> {
             tally: self.tally,
             budget: self.budget,
             clock: now,
-            paused: false,
+            paused,
         }
     }
 

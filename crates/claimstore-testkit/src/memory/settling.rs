@@ -5,9 +5,9 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use claimstore_core::{
-    Again, AlreadySettled, Claim, ClaimParts, ClaimRequest, ClaimToken, Fence, Fenced, InputError, LateWrite,
-    LocalInstant, Now, Receipt, RenewError, Renewal, SettleCause, SettleError, State, StoreError, Timestamp,
-    Verdict, WorkerId, explain_unsettled,
+    Again, AlreadySettled, Claim, ClaimParts, ClaimRequest, ClaimToken, Fence, Fenced, Happened, InputError,
+    LateWrite, LocalInstant, Now, Receipt, RenewError, Renewal, Seen, SettleCause, SettleError, Settlement,
+    State, StoreError, Timestamp, Verdict, WorkerId, explain_unsettled,
 };
 
 use super::{MemoryKey, MemoryStore, TABLE, Table};
@@ -52,14 +52,18 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
         if !self.columns.has_word(want.to) {
             return Err(refused(InputError::NoWord { table: TABLE, state: want.to }));
         }
-        let row = table.rows.get_mut(claim.key());
-        match row {
+        match table.rows.get_mut(claim.key()) {
             Some(row) if row.is_held(&self.columns, claim.fence(), claim.worker()) => {
-                row.settle(&self.columns, &want, now);
+                if claim.discards() && want.to == State::Completed {
+                    table.rows.remove(claim.key());
+                } else {
+                    row.settle(&self.columns, &want, now);
+                }
+                self.note_settled(table, claim, verdict, &want);
                 Ok(Receipt { state: want.to, already: false })
             }
-            row => {
-                let (key, seen) = (format!("{:?}", claim.key()), row.map(|row| row.seen(now)));
+            _ => {
+                let (key, seen) = (format!("{:?}", claim.key()), self.look(table, claim.key()));
                 let told = explain_unsettled(TABLE, key, claim.fence(), &want, seen.as_ref());
                 told.map_err(|cause| match cause {
                     SettleCause::Fenced(fenced) => SettleCause::Fenced(self.note_late(
@@ -72,6 +76,18 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
                     other => other,
                 })
             }
+        }
+    }
+
+    /// A failure is worth an event; what else a verdict says is so only where everything is.
+    fn note_settled(&self, table: &mut Table<K, R>, claim: &Claim<K>, verdict: &Verdict, to: &Settlement) {
+        let (worker, fence) = (Some(claim.worker()), claim.fence());
+        if verdict.error().is_some() {
+            let failed = Happened::Failed { to: to.to, error: to.error.clone(), tally: to.tally };
+            self.note(table, format!("{:?}", claim.key()), worker, fence, failed);
+        } else {
+            let settled = Happened::Settled { verb: verdict.verb().to_owned(), to: to.to };
+            self.note_all(table, claim.key(), worker, fence, settled);
         }
     }
 
@@ -110,7 +126,8 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
             error: error.map(ToOwned::to_owned),
         };
         if self.columns.late_writers {
-            table.late.push(late);
+            let key = fenced.key.clone();
+            self.note(table, key, Some(worker), fenced.held, Happened::LateWriter(late));
         } else {
             fenced.late = Some(Box::new(late));
         }
@@ -179,6 +196,7 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
                     until: row.lease,
                     tally: row.tally,
                     budget: row.budget,
+                    discard: self.discards(&table.settings, row),
                 };
                 let left = row.lease.map(|end| self.now().until(end));
                 Ok(Claim::granted(parts, LocalInstant::now(), left))
@@ -197,8 +215,13 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
         }
     }
 
+    fn look(&self, table: &Table<K, R>, key: &K) -> Option<Seen> {
+        let row = table.rows.get(key)?;
+        Some(row.seen(self.now(), self.is_paused(&table.settings, row)))
+    }
+
     fn explain_unheld(&self, table: &Table<K, R>, token: &ClaimToken<K>) -> RenewError {
-        let seen = table.rows.get(&token.key).map(|row| row.seen(self.now()));
+        let seen = self.look(table, &token.key);
         let (key, fence) = (format!("{:?}", token.key), token.fence);
         match seen {
             Some(seen) if seen.fence == fence && seen.state != State::Running => {
