@@ -12,7 +12,7 @@ use claimstore_tests::sqlite::TestFile;
 use diesel::connection::{InstrumentationEvent, SimpleConnection};
 use diesel::{Connection, SqliteConnection};
 
-use crate::support::{Database, LEASE, OnSqlite, PATIENT, TestResult, ask, at_once, kind, note, notes};
+use crate::support::{Database, Ids, LEASE, OnSqlite, PATIENT, TestResult, ask, at_once, kind, note, notes};
 
 const POOL: u32 = 16;
 
@@ -99,7 +99,7 @@ fn every_write(db: &OnSqlite) -> TestResult {
     // Without waiting a claim by key is told that the file is busy: that is what it asked for.
     let (store, anna) = (db.store(), ask("anna").wait(Wait::AtMost(PATIENT)));
     assert!(store.migrate()?.versions.is_empty());
-    let ids = store.enqueue(&notes(10))?;
+    let ids = store.enqueue(&notes(10))?.ids();
     let take = |at: usize| store.claim(&ids[at], &anna).map(|c| c.claimed().expect("it is free").claim);
     let mut claim = take(0)?;
     store.renew(&mut claim, LEASE)?;
@@ -161,7 +161,7 @@ type InTx<'a> = &'a dyn Fn(&mut SqliteConnection) -> Result<(), TxError>;
 fn a_deferred_transaction_of_the_caller_is_told_to_start_again() -> TestResult {
     let db = OnSqlite::fresh(4);
     let store = db.store();
-    let ids = store.enqueue(&notes(4))?;
+    let ids = store.enqueue(&notes(4))?.ids();
     let held = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let token = held.token();
     drop(store.claim(&ids[3], &ask("anna"))?.claimed().expect("it is free"));

@@ -8,7 +8,9 @@ use claimstore::Job;
 use claimstore::PgStore;
 use claimstore::core::{ClaimStore, RecoverStore, Refusal};
 
-use crate::support::{Database, OnPostgres, TestResult, ask, at_once, backend_pid, note, pg_pool, until};
+use crate::support::{
+    Database, Ids, OnPostgres, TestResult, ask, at_once, backend_pid, note, pg_pool, until,
+};
 
 /// Sessions whose planner has nothing but the nested loop, and nothing that would keep the inner side's rows.
 fn badly_planned(db: &OnPostgres) -> String {
@@ -79,7 +81,7 @@ fn a_bad_plan_settles_and_claims_no_more_than_the_limit() -> TestResult {
 #[test]
 fn a_claim_outlives_its_connection() -> TestResult {
     let db = OnPostgres::fresh(1);
-    let ids = db.store().enqueue(&[note("a")])?;
+    let ids = db.store().enqueue(&[note("a")])?.ids();
     let claim = db.store().claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let row = db.row(ids[0]);
     assert!(row.starts_with("running ") && row.contains(" anna "), "{row}");

@@ -8,7 +8,9 @@ use diesel::connection::SimpleConnection;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::{Database, LEASE, OnPostgres, OnSqlite, TestResult, ask, at_once, note, notes, on_both};
+use crate::support::{
+    Database, Ids, LEASE, OnPostgres, OnSqlite, TestResult, ask, at_once, note, notes, on_both,
+};
 
 on_both! {
     every_writer_of_an_instant_means_the_same
@@ -21,7 +23,7 @@ on_both! {
 fn no_clock_of_a_worker_reaches_the_server() -> TestResult {
     let db = OnPostgres::fresh(1);
     let store = db.store();
-    let ids = store.enqueue(&notes(12))?;
+    let ids = store.enqueue(&notes(12))?.ids();
     let take =
         |id: i64, wait| store.claim(&id, &ask("anna").wait(wait)).map(|c| c.claimed().expect("free").claim);
     let mut claim = take(ids[0], Wait::Never)?;
@@ -85,8 +87,8 @@ where
             let at = if (now..now + HOUR).contains(&at) { now + HOUR } else { at };
             let id = match writer {
                 0 => {
-                    db.store().enqueue(&[note("a").run_at(Timestamp::from_micros(at))]).expect("it enqueues")
-                        [0]
+                    let job = note("a").run_at(Timestamp::from_micros(at));
+                    db.store().enqueue(&[job]).expect("it enqueues")[0].id()
                 }
                 1 => insert_raw(db, &B::instant(at)),
                 _ => insert_raw(db, &format!("{} + {}", B::instant(at - HOUR), B::an_hour())),
@@ -127,7 +129,7 @@ fn insert_raw<B: Database>(db: &B, due: &str) -> i64 {
 #[test]
 fn a_text_is_refused_where_an_instant_belongs() -> TestResult {
     let db = OnSqlite::fresh(1);
-    let ids = db.store().enqueue(&[note("a")])?;
+    let ids = db.store().enqueue(&[note("a")])?.ids();
     let claim = db.store().claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let before = db.row(ids[0]);
     let mut conn = db.connect();

@@ -7,7 +7,7 @@ use claimstore::{Job, PgStore};
 use diesel::connection::SimpleConnection;
 
 use crate::support::{
-    Database, LEASE, OnPostgres, TestResult, ask, at_once, backend_pid, note, notes, until,
+    Database, Ids, LEASE, OnPostgres, TestResult, ask, at_once, backend_pid, note, notes, until,
 };
 
 const POOL: u32 = 4;
@@ -37,7 +37,7 @@ fn each_verb_survives_that_every_pooled_connection_has_died() -> TestResult {
     let store = db.store();
 
     kill_all(&db);
-    let ids = store.enqueue(&notes(6))?;
+    let ids = store.enqueue(&notes(6))?.ids();
     assert_eq!(db.count("claimstore_jobs"), 6, "not enqueued twice");
 
     kill_all(&db);
@@ -83,7 +83,7 @@ fn sessions_that_became_read_only_are_thrown_away() -> TestResult {
     const READ_ONLY: &str = "SET default_transaction_read_only = on";
     let db = OnPostgres::fresh(1);
     let store = db.store();
-    let ids = store.enqueue(&notes(4))?;
+    let ids = store.enqueue(&notes(4))?.ids();
 
     // With one connection the fresh try is a new one.
     let old = on_each(store, 1, READ_ONLY);

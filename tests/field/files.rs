@@ -12,7 +12,7 @@ use diesel::connection::SimpleConnection;
 use diesel::r2d2::{ConnectionManager, Pool};
 use diesel::{Connection, SqliteConnection};
 
-use crate::support::{Database, LEASE, OnSqlite, TestResult, ask, at_once, kind, note, notes};
+use crate::support::{Database, Ids, LEASE, OnSqlite, TestResult, ask, at_once, kind, note, notes};
 
 /// All messages of an error and its causes.
 fn causes(error: &dyn Error) -> String {
@@ -59,7 +59,7 @@ fn a_full_disk_is_told_as_such_and_nothing_is_lost() -> TestResult {
          CREATE TRIGGER grow AFTER UPDATE OF state ON claimstore_jobs WHEN NEW.state = 'completed'
          BEGIN INSERT INTO ballast VALUES (zeroblob(100000)); END",
     );
-    let ids = store.enqueue(&notes(2))?;
+    let ids = store.enqueue(&notes(2))?.ids();
     let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let before = db.row(ids[0]);
     let big = note(&"x".repeat(200_000));
@@ -141,7 +141,7 @@ fn a_database_in_memory_has_one_connection_or_is_refused() -> TestResult {
     let own = SqliteStore::<Job>::open_with(":memory:", SqliteOptions::default().connections(4))?;
     for store in [own, SqliteStore::new(pool(":memory:", 1))?] {
         store.migrate()?;
-        let ids = store.enqueue(&notes(2))?;
+        let ids = store.enqueue(&notes(2))?.ids();
         let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
         store.complete(claim)?;
         assert_eq!(store.claim_next(&ask("anna").limit(9))?.len(), 1);
@@ -167,7 +167,7 @@ fn no_operation_leaves_a_read_transaction_behind() -> TestResult {
         assert!(wal_bytes(&db) > 0);
     };
     db.run("CREATE TABLE noise (n INTEGER)");
-    let ids = store.enqueue(&notes(3))?;
+    let ids = store.enqueue(&notes(3))?.ids();
     empties("enqueue");
     let mut claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     empties("claim");

@@ -10,13 +10,13 @@ use claimstore_tests::postgres::{TestDatabase, fresh_database};
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 
-use crate::support::{TestResult, ask, notes, pg_pool};
+use crate::support::{Ids, TestResult, ask, notes, pg_pool};
 
 const JOBS: usize = 500;
 
 /// Eight drain 500 jobs by every way to claim and settle, and meet no error.
 fn drain(store: &PgStore<Job>) {
-    let ids: HashSet<i64> = store.enqueue(&notes(JOBS)).expect("it enqueues").into_iter().collect();
+    let ids: HashSet<i64> = store.enqueue(&notes(JOBS)).expect("it enqueues").ids().into_iter().collect();
     let (start, done) = (Barrier::new(8), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for n in 0..8 {

@@ -8,7 +8,9 @@ use claimstore::core::{
 use claimstore::{ClaimOn, Job, JobKind, NewJob, PayloadError};
 use serde::{Deserialize, Serialize};
 
-use crate::support::{Database, LEASE, Note, OnPostgres, TestResult, ask, at_once, note, notes, on_both};
+use crate::support::{
+    Database, Ids, LEASE, Note, OnPostgres, TestResult, ask, at_once, note, notes, on_both,
+};
 
 on_both! {
     full_counters_hold_up_nobody_else
@@ -25,7 +27,7 @@ where
 {
     const FULL: i32 = i32::MAX;
     let store = db.store();
-    let ids = store.enqueue(&notes(24))?;
+    let ids = store.enqueue(&notes(24))?.ids();
     let set = |id: i64, what: &str| {
         db.run(&format!("UPDATE claimstore_jobs SET priority = 9, {what} WHERE id = {id}"))
     };
@@ -69,7 +71,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(4))?;
+    let ids = store.enqueue(&notes(4))?.ids();
     assert_eq!(store.claim_next(&ask("anna").limit(4))?.len(), 4);
     db.run(&format!("UPDATE claimstore_jobs SET fence = {} WHERE id = {}", i64::MAX, ids[1]));
     db.expire(&ids);
@@ -94,7 +96,7 @@ fn keys_go_on_beyond_four_bytes() -> TestResult {
     };
     for last in [i64::from(i32::MAX) - 1, 1 << 32, (1 << 53) - 1, i64::MAX - 3] {
         set(last);
-        let ids = store.enqueue(&notes(2))?;
+        let ids = store.enqueue(&notes(2))?.ids();
         assert_eq!(ids, [last + 1, last + 2]);
         let mut claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
         store.renew(&mut claim, LEASE)?;
@@ -111,7 +113,7 @@ fn keys_go_on_beyond_four_bytes() -> TestResult {
         );
     }
     let before = db.count("claimstore_jobs");
-    assert_eq!(store.enqueue(&notes(1))?, [i64::MAX]);
+    assert_eq!(store.enqueue(&notes(1))?.ids(), [i64::MAX]);
     for jobs in [1, 2] {
         let error = store.enqueue(&notes(jobs)).expect_err("no number is left");
         assert!(error.to_string().contains("reached maximum value of sequence"), "{error}");
@@ -140,7 +142,7 @@ where
         "\u{7f}\u{1}\t\r\n",
         "",
     ];
-    let ids = db.store().enqueue(&texts.map(note))?;
+    let ids = db.store().enqueue(&texts.map(note))?.ids();
     let batch = db.store().claim_next(&ask("anna \u{1F600}").limit(texts.len()))?;
     assert_eq!(batch.len(), ids.len());
     for (one, text) in batch.into_iter().zip(texts) {
@@ -152,7 +154,7 @@ where
     let errors = db.texts("SELECT last_error AS text FROM claimstore_jobs ORDER BY id");
     assert_eq!(errors, texts.map(|text| text.replace('\0', "\u{FFFD}")));
     let queue = "\u{1F600}'\"\\";
-    let ids = db.store().enqueue(&[note("a").queue(queue)])?;
+    let ids = db.store().enqueue(&[note("a").queue(queue)])?.ids();
     let batch = db.store().claim_next(&ask("anna").queue(queue))?;
     assert_eq!((batch.claimed[0].row.id, batch.claimed[0].row.queue.as_str()), (ids[0], queue));
     Ok(())
@@ -191,7 +193,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let payloads = [r#"{"text":"\ud800"}"#, r#"{"text":"\udc00 \ud83d"}"#, "{", "", "[]", r#"{"text":1}"#];
-    let ids = db.store().enqueue(&notes(payloads.len()))?;
+    let ids = db.store().enqueue(&notes(payloads.len()))?.ids();
     for (id, payload) in ids.iter().zip(payloads) {
         db.run(&format!("UPDATE claimstore_jobs SET payload = '{payload}' WHERE id = {id}"));
     }

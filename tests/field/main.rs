@@ -17,4 +17,5 @@ mod spans;
 mod stuck;
 mod support;
 mod transactions;
+mod unique;
 mod zones;

@@ -5,8 +5,8 @@ use claimstore::{ClaimOn, Job, PgStore};
 use diesel::connection::SimpleConnection;
 
 use crate::support::{
-    Database, Note, OnPostgres, TestResult, ask, at_once, begin, commit, impatient, note, notes, on_both,
-    pg_pool, roll_back,
+    Database, Ids, Note, OnPostgres, TestResult, ask, at_once, begin, commit, impatient, note, notes,
+    on_both, pg_pool, roll_back,
 };
 
 on_both! {
@@ -19,7 +19,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let jobs: Vec<_> = (0..50).map(|n| note(&n.to_string()).priority((n * 37) % 11)).collect();
-    let ids = db.store().enqueue(&jobs)?;
+    let ids = db.store().enqueue(&jobs)?.ids();
     assert_eq!(ids.len(), jobs.len());
     let batch = db.store().claim_next(&ask("anna").limit(50))?;
     let order: Vec<_> =
@@ -38,7 +38,7 @@ where
 fn a_head_row_that_is_being_taken_is_passed_over() -> TestResult {
     let db = OnPostgres::fresh(1);
     let store = db.store();
-    let ids = store.enqueue(&notes(100))?;
+    let ids = store.enqueue(&notes(100))?.ids();
     // A wait would end in an error and not in a pass.
     let b = PgStore::<Job>::new(pg_pool(&impatient(&db.schema), 1));
     let mut a = db.connect();
@@ -66,7 +66,7 @@ fn a_head_row_that_is_being_taken_is_passed_over() -> TestResult {
 fn a_sweep_passes_over_rows_that_are_being_settled() -> TestResult {
     let db = OnPostgres::fresh(1);
     let store = db.store();
-    let ids = store.enqueue(&notes(5))?;
+    let ids = store.enqueue(&notes(5))?.ids();
     let claims = store.claim_next(&ask("anna").limit(5))?.claimed;
     db.expire(&ids);
     let mut a = db.connect();

@@ -8,8 +8,8 @@ use claimstore::{ClaimOn, Job, TxError};
 use diesel::Connection;
 
 use crate::support::{
-    Database, Gate, LEASE, OnPostgres, TestResult, ask, at_once, backend_pid, begin, commit, note, notes,
-    on_both, until,
+    Database, Gate, Ids, LEASE, OnPostgres, TestResult, ask, at_once, backend_pid, begin, commit, note,
+    notes, on_both, until, waits_for,
 };
 
 on_both! {
@@ -23,7 +23,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(10))?;
+    let ids = store.enqueue(&notes(10))?.ids();
     let mut claims: Vec<_> =
         store.claim_next(&ask("anna").limit(10))?.into_iter().map(|one| one.claim).collect();
     db.expire(&ids);
@@ -67,19 +67,12 @@ where
     Ok(())
 }
 
-fn waits_for(db: &OnPostgres, pid: &str) -> bool {
-    let name = db.schema.name();
-    db.count(&format!(
-        "pg_stat_activity WHERE application_name = '{name}' AND {pid} = ANY (pg_blocking_pids(pid))"
-    )) > 0
-}
-
 /// H20: A locks the row and completes it, B's claim waits for the lock, and decides by what it finds then.
 #[test]
 fn a_claim_that_waited_decides_by_the_row_under_the_lock() -> TestResult {
     let db = OnPostgres::fresh(2);
     let store = db.store();
-    let ids = store.enqueue(&notes(2))?;
+    let ids = store.enqueue(&notes(2))?.ids();
     for (id, wait) in [(ids[0], Wait::Forever), (ids[1], Wait::AtMost(LEASE))] {
         let mut a = db.connect();
         begin(&mut a);
@@ -103,7 +96,7 @@ fn a_claim_that_waited_decides_by_the_row_under_the_lock() -> TestResult {
 fn a_settlement_that_waited_does_not_overwrite_the_recovery() -> TestResult {
     let db = OnPostgres::fresh(2);
     let store = db.store();
-    let ids = store.enqueue(&[note("a")])?;
+    let ids = store.enqueue(&[note("a")])?.ids();
     let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     db.expire(&ids);
     let mut a = db.connect();
@@ -131,7 +124,7 @@ fn a_settlement_that_waited_does_not_overwrite_the_recovery() -> TestResult {
 fn a_guard_that_waited_is_refused() -> TestResult {
     let db = OnPostgres::fresh(2);
     let store = db.store();
-    let ids = store.enqueue(&[note("a")])?;
+    let ids = store.enqueue(&[note("a")])?.ids();
     let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     db.expire(&ids);
     let mut a = db.connect();

@@ -3,7 +3,7 @@
 use claimstore::core::{ClaimStore, RecoverStore, StoreErrorKind, Verdict};
 use claimstore::{Job, PgStore};
 
-use crate::support::{Database, LEASE, OnPostgres, TestResult, ask, at_once, notes};
+use crate::support::{Database, Ids, LEASE, OnPostgres, TestResult, ask, at_once, notes};
 
 const POOL: u32 = 3;
 
@@ -29,7 +29,7 @@ fn warm(store: &PgStore<Job>) -> TestResult {
 /// One round of every verb, without an error.
 fn work(db: &OnPostgres) -> TestResult {
     let store = db.store();
-    let ids = store.enqueue(&notes(3))?;
+    let ids = store.enqueue(&notes(3))?.ids();
     let mut claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     store.renew(&mut claim, LEASE)?;
     store.complete(store.resume(&claim.token())?)?;
@@ -68,7 +68,7 @@ fn a_new_column_disturbs_no_running_worker() -> TestResult {
 fn a_changed_type_is_recovered_from_on_every_connection() -> TestResult {
     let db = OnPostgres::fresh(POOL);
     let store = db.store();
-    let ids = store.enqueue(&notes(5))?;
+    let ids = store.enqueue(&notes(5))?.ids();
     let verbs: [(&str, &dyn Fn() -> TestResult); 3] = [
         ("claim_next", &|| {
             let batch = store.claim_next(&ask("anna"))?;

@@ -3,7 +3,7 @@
 use claimstore::core::{ClaimStore, RecoverStore, RecoveryPolicy, StoreErrorKind, Wait};
 use claimstore::{ClaimOn, Job};
 
-use crate::support::{Database, OnPostgres, OnSqlite, TestResult, ask, notes};
+use crate::support::{Database, Ids, OnPostgres, OnSqlite, TestResult, ask, notes};
 
 /// It fails by itself, with its reason, and its neighbours are claimed all the same (field report H72, and
 /// that every row which was marked is returned or settled).
@@ -12,7 +12,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(5))?;
+    let ids = store.enqueue(&notes(5))?.ids();
     spoil.iter().for_each(|sql| db.run(&sql.replace("{id}", &ids[2].to_string())));
     let batch = store.claim_next(&ask("anna").limit(10))?;
     let claimed: Vec<i64> = batch.claimed.iter().map(|one| one.row.id).collect();
@@ -61,7 +61,7 @@ fn an_unreadable_row_takes_no_neighbour_along_on_postgres() -> TestResult {
 fn an_unreadable_holder_does_not_hold_up_the_recovery() -> TestResult {
     let db = OnSqlite::fresh(2);
     let store = db.store();
-    let ids = store.enqueue(&notes(3))?;
+    let ids = store.enqueue(&notes(3))?.ids();
     drop(store.claim_next(&ask("anna").limit(3))?);
     db.expire(&ids);
     db.run(&format!("UPDATE claimstore_jobs SET worker = CAST(x'fffe' AS TEXT) WHERE id = {}", ids[0]));

@@ -9,7 +9,7 @@ use claimstore::{ClaimOn, Job, SettleWithError, TxError};
 use diesel::Connection;
 use diesel::connection::SimpleConnection;
 
-use crate::support::{Database, LEASE, TestResult, ask, at_once, note, notes, on_both};
+use crate::support::{Database, Ids, LEASE, TestResult, ask, at_once, note, notes, on_both};
 
 on_both! {
     a_panic_in_the_settling_transaction_leaves_no_trace
@@ -26,7 +26,7 @@ where
 {
     db.run("CREATE TABLE mine (n INTEGER)");
     let store = db.another(1);
-    let ids = store.enqueue(&notes(1))?;
+    let ids = store.enqueue(&notes(1))?.ids();
     let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let (token, before) = (claim.token(), db.row(ids[0]));
     for _ in 0..3 {
@@ -41,7 +41,7 @@ where
         assert!(panicked.is_err());
         assert_eq!((db.count("mine"), db.row(ids[0])), (0, before.clone()));
         // The only connection carries no transaction of somebody else.
-        let ids = store.enqueue(&[note("next")])?;
+        let ids = store.enqueue(&[note("next")])?.ids();
         assert_eq!(db.state(ids[0]), "pending");
     }
     // An error in place of the panic leaves as little, and gives the claim back.
@@ -64,7 +64,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.another(1);
-    let ids = store.enqueue(&notes(2))?;
+    let ids = store.enqueue(&notes(2))?.ids();
     let held = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let before = (db.row(ids[0]), db.row(ids[1]));
     let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -124,7 +124,7 @@ where
 
     let mut conn = store.pool().get()?;
     conn.transaction::<_, TxError, _>(|conn| {
-        let ids = store.on(conn).enqueue(&notes(3))?;
+        let ids = store.on(conn).enqueue(&notes(3))?.ids();
         let held = store.on(conn).claim(&ids[0], &ask("anna"))?.claimed().expect("it is ours to take").claim;
         store.on(conn).guard(&held)?;
         let mut held = store.on(conn).resume(&held.token())?;

@@ -8,7 +8,7 @@ use claimstore::core::{
 };
 use claimstore::{ClaimOn, Job};
 
-use crate::support::{Database, TestResult, ask, at_once, note, notes, on_both};
+use crate::support::{Database, Ids, TestResult, ask, at_once, note, notes, on_both};
 
 const NANO: Duration = Duration::from_nanos(1);
 
@@ -28,11 +28,9 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&[
-        note("a").delay(Duration::ZERO),
-        note("b").delay(NANO),
-        note("c").delay(MAX_SPAN),
-    ])?;
+    let ids = store
+        .enqueue(&[note("a").delay(Duration::ZERO), note("b").delay(NANO), note("c").delay(MAX_SPAN)])?
+        .ids();
     let too_long = |field| InputError::SpanTooLong { field, given: Duration::MAX };
     assert_eq!(input(store.enqueue(&[note("d").delay(Duration::MAX)])), too_long("delay"));
     for (lease, error) in [
@@ -77,7 +75,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(4))?;
+    let ids = store.enqueue(&notes(4))?.ids();
     let [last, first] = B::EXTREMES;
     let set = |id: i64, due: &str| db.run(&format!("UPDATE claimstore_jobs SET due = {due} WHERE id = {id}"));
     set(ids[0], last);
@@ -103,7 +101,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(3))?;
+    let ids = store.enqueue(&notes(3))?.ids();
     let mut claims: Vec<_> =
         store.claim_next(&ask("anna").limit(3))?.into_iter().map(|one| one.claim).collect();
     let [last, first] = B::EXTREMES;

@@ -6,7 +6,7 @@ use claimstore::core::{ClaimStore, RecoverStore, Verdict};
 use claimstore::{ClaimOn, Job};
 use diesel::connection::SimpleConnection;
 
-use crate::support::{Database, TestResult, ask, at_once, notes, on_both};
+use crate::support::{Database, Ids, TestResult, ask, at_once, notes, on_both};
 
 on_both! {
     no_statement_can_store_a_running_row_without_a_lease
@@ -18,7 +18,7 @@ fn no_statement_can_store_a_running_row_without_a_lease<B: Database>(db: &B) -> 
 where
     Job: ClaimOn<B::D>,
 {
-    let ids = db.store().enqueue(&notes(2))?;
+    let ids = db.store().enqueue(&notes(2))?.ids();
     let claim = db.store().claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     let before = (db.row(ids[0]), db.row(ids[1]));
     let mut conn = db.connect();
@@ -44,7 +44,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(8))?;
+    let ids = store.enqueue(&notes(8))?.ids();
     let verdicts = [
         Verdict::complete(),
         Verdict::release(),

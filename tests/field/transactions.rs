@@ -5,7 +5,7 @@ use claimstore::{ClaimOn, Job, TxError};
 use diesel::Connection;
 use diesel::connection::SimpleConnection;
 
-use crate::support::{Database, OnPostgres, TestResult, ask, at_once, notes, on_both};
+use crate::support::{Database, Ids, OnPostgres, TestResult, ask, at_once, notes, on_both};
 
 on_both! {
     a_job_is_there_when_its_transaction_is
@@ -26,7 +26,7 @@ where
     for commits in [false, true] {
         let done = conn.transaction::<_, TxError, _>(|conn| {
             conn.batch_execute("INSERT INTO mine VALUES (1)")?;
-            let ids = store.on(conn).enqueue(&notes(2))?;
+            let ids = store.on(conn).enqueue(&notes(2))?.ids();
             assert_eq!((db.count("claimstore_jobs"), db.count("mine")), (0, 0));
             let looked = db.another(1).preview(&at_once(), 10)?;
             assert!(looked.rows.is_empty());
@@ -47,7 +47,7 @@ fn an_eager_worker_finds_no_uncommitted_job() -> TestResult {
     let store = db.store();
     let mut conn = db.connect();
     let ids = conn.transaction::<_, TxError, _>(|conn| {
-        let ids = store.on(conn).enqueue(&notes(1))?;
+        let ids = store.on(conn).enqueue(&notes(1))?.ids();
         for _ in 0..20 {
             let batch = store.claim_next(&ask("eager"))?;
             assert!(batch.is_empty() && batch.next_due.is_none());
@@ -65,7 +65,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(3))?;
+    let ids = store.enqueue(&notes(3))?.ids();
     let take = |id: i64| store.claim(&id, &ask("anna")).map(|c| c.claimed().expect("it is free").claim);
     let mut conn = store.pool().get()?;
 
@@ -104,7 +104,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let (store, other) = (db.store(), db.another(1));
-    let ids = store.enqueue(&notes(4))?;
+    let ids = store.enqueue(&notes(4))?.ids();
     let mut conn = store.pool().get()?;
     // By the store, by the same connection in autocommit, and by a transaction; by key and by readiness.
     let first = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
@@ -135,7 +135,7 @@ where
     Job: ClaimOn<B::D>,
 {
     let store = db.store();
-    let ids = store.enqueue(&notes(1))?;
+    let ids = store.enqueue(&notes(1))?.ids();
     let mut conn = store.pool().get()?;
     let mut void = None;
     let undone = conn.immediately(|conn| {
@@ -158,7 +158,7 @@ where
 fn a_guarded_row_is_not_recovered_meanwhile() -> TestResult {
     let db = OnPostgres::fresh(2);
     let store = db.store();
-    let ids = store.enqueue(&notes(1))?;
+    let ids = store.enqueue(&notes(1))?.ids();
     let claim = store.claim(&ids[0], &ask("anna"))?.claimed().expect("it is free").claim;
     db.expire(&ids);
     let mut conn = db.connect();

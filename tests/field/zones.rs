@@ -7,7 +7,7 @@ use claimstore::core::{ClaimStore, RecoverStore, Timestamp};
 use claimstore::{Job, PgStore};
 use diesel::connection::SimpleConnection;
 
-use crate::support::{Database, OnPostgres, TestResult, ask, at_once, note};
+use crate::support::{Database, Ids, OnPostgres, TestResult, ask, at_once, note};
 
 /// H43: this binary's tests on SQLite again, west of UTC, at a quarter of an hour's offset, and where the
 /// clock jumps.
@@ -41,11 +41,13 @@ fn no_zone_of_a_session_shifts_a_deadline() -> TestResult {
 
     let in_an_hour = Timestamp::of_this_host().after(Duration::from_secs(3600));
     for (from, to) in [(utc, there), (there, utc)] {
-        let ids = from.enqueue(&[
-            note("now"),
-            note("later").run_at(in_an_hour),
-            note("later").delay(Duration::from_secs(7200)),
-        ])?;
+        let ids = from
+            .enqueue(&[
+                note("now"),
+                note("later").run_at(in_an_hour),
+                note("later").delay(Duration::from_secs(7200)),
+            ])?
+            .ids();
         let batch = to.claim_next(&ask("anna").limit(10))?;
         assert_eq!(batch.claimed.iter().map(|one| one.row.id).collect::<Vec<_>>(), ids[..1]);
         assert_eq!(batch.next_due, Some(in_an_hour));
@@ -77,7 +79,15 @@ fn every_stored_instant_has_a_zone() {
     );
     assert_eq!(
         columns,
-        ["events.at", "jobs.claimed_at", "jobs.created_at", "jobs.due", "jobs.finished_at", "jobs.lease"]
-            .map(|column| format!("claimstore_{column} timestamp with time zone"))
+        [
+            "events.at",
+            "jobs.claimed_at",
+            "jobs.created_at",
+            "jobs.due",
+            "jobs.finished_at",
+            "jobs.lease",
+            "queues.paused_at"
+        ]
+        .map(|column| format!("claimstore_{column} timestamp with time zone"))
     );
 }

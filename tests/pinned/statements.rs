@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use claimstore::core::{
-    Budget, Claim, ClaimParts, ClaimRequest, Expired, Fence, LocalInstant, RecoveryAction, Settlement, State,
-    Tally, Timestamp, WorkerId,
+    Budget, Claim, ClaimParts, ClaimRequest, Expired, Fence, LocalInstant, Operator, Pausable,
+    RecoveryAction, Settlement, State, Tally, Timestamp, WorkerId,
 };
 use claimstore::diesel::query_builder::QueryFragment;
 use claimstore::{ClaimOn, Dialect, query};
@@ -23,6 +23,7 @@ where
     all.renewals::<T>(key);
     all.settlements::<T>(key);
     all.recovery::<T>(key);
+    all.queues::<T>();
     all.named
 }
 
@@ -84,6 +85,30 @@ impl<D: Dialect> Statements<D> {
         for (to, name) in [(&done, "all completed"), (&back, "mixed")] {
             self.add(format!("settle_many: {name}"), &query::settle_many::<T>([(&claim, to)]));
         }
+        if keeps_queues::<T>() {
+            let gone = discarding(key);
+            self.add("settle: complete, and delete", &query::settle::<T>(&gone, &done));
+            let name = "settle_many: all completed, and delete";
+            self.add(name, &query::settle_many::<T>([(&gone, &done)]));
+            let name = "settle_many: all completed, and delete, passing over locked rows";
+            self.add(name, &query::settle_many::<T>([(&gone, &done)]).passing_over());
+            let name = "settle_many: mixed, passing over locked rows";
+            self.add(name, &query::settle_many::<T>([(&claim, &back)]).passing_over());
+        }
+    }
+
+    fn queues<T: ClaimOn<D>>(&mut self) {
+        if !keeps_queues::<T>() {
+            return;
+        }
+        let by = Operator::new("anna", "why").expect("both are given");
+        let queue = Pausable::queue("a");
+        self.add("pause: a queue", &query::pause::<T>(&queue, &by));
+        self.add("pause: a kind", &query::pause::<T>(&Pausable::kind("a"), &by));
+        self.add("unpause: a queue", &query::unpause::<T>(&queue));
+        self.add("keep_completed: no", &query::keep_completed::<T>(&queue, false));
+        self.add("keep_completed: yes", &query::keep_completed::<T>(&queue, true));
+        self.add("queues", &query::settings::<T>());
     }
 
     fn recovery<T: ClaimOn<D>>(&mut self, key: &T::Key) {
@@ -106,9 +131,13 @@ where
     D: Dialect,
     query::SettleAndClaim<T>: QueryFragment<D>,
 {
-    let claim = claim(key);
     let mut named = Vec::new();
-    for (to, verdicts) in [(State::Completed, "all completed"), (State::Pending, "mixed")] {
+    let mut all =
+        vec![(claim(key), State::Completed, "all completed"), (claim(key), State::Pending, "mixed")];
+    if keeps_queues::<T>() {
+        all.push((discarding(key), State::Completed, "all completed, and delete"));
+    }
+    for (claim, to, verdicts) in all {
         for (limit, rows) in [(1, "one row"), (100, "up to n rows")] {
             for (ask, queues) in asked::<T>() {
                 let to = settlement(to, None, None);
@@ -118,6 +147,11 @@ where
         }
     }
     named
+}
+
+/// Whether completing a row of this table can delete it.
+fn keeps_queues<T: claimstore::ClaimTable>() -> bool {
+    T::DECLARATION.queues && T::DECLARATION.columns.queue.is_some()
 }
 
 fn ask() -> ClaimRequest {
@@ -138,6 +172,15 @@ fn asked<T: claimstore::ClaimTable>() -> Vec<(ClaimRequest, &'static str)> {
 
 /// A claim as a store would hand it out.
 pub(crate) fn claim<K: Clone>(key: &K) -> Claim<K> {
+    held(key, false)
+}
+
+/// One whose row goes when it is completed.
+fn discarding<K: Clone>(key: &K) -> Claim<K> {
+    held(key, true)
+}
+
+fn held<K: Clone>(key: &K, discard: bool) -> Claim<K> {
     let parts = ClaimParts {
         key: key.clone(),
         fence: Fence::new(1),
@@ -145,6 +188,7 @@ pub(crate) fn claim<K: Clone>(key: &K) -> Claim<K> {
         until: None,
         tally: Tally::default(),
         budget: Budget::default(),
+        discard,
     };
     Claim::granted(parts, LocalInstant::now(), None)
 }

@@ -16,7 +16,7 @@ use diesel::sql_types::Untyped;
 use diesel::{PgConnection, QueryableByName, RunQueryDsl};
 
 use crate::plan::{Plan, of_prepared, text};
-use crate::work::{FILL_POSTGRES, ask, claim, expired, settlement};
+use crate::work::{FILL_POSTGRES, ask, claim, discarding, expired, settlement};
 
 const CLAIM: &str = "claimstore_jobs_claim";
 const DUE: &str = "claimstore_jobs_due";
@@ -104,6 +104,7 @@ fn claiming_walks_the_queue_in_order_and_stops_at_the_limit() {
                 plan.reads(KEY, &["id = picked.id"]);
                 plan.reads_only(&[CLAIM, KEY]);
                 plan.in_order(CLAIM);
+                plan.asks_once();
             }
         }
     }
@@ -127,6 +128,7 @@ fn one_row_is_found_by_its_key() {
         for plan in [
             table.counting(|| query::settle::<Job>(&claim(7, 7), &settlement(State::Completed))),
             table.counting(|| query::settle::<Job>(&claim(7, 7), &failed())),
+            table.counting(|| query::settle::<Job>(&discarding(7, 7), &settlement(State::Completed))),
             table.counting(|| query::guard::<Job>(&claim(7, 7))),
             table.plan::<Observed<Job>, _>(|| query::observe::<Job>(&7)),
         ] {
@@ -157,6 +159,13 @@ fn several_rows_are_found_by_their_keys() {
             plan.reads(KEY, &["id = given.row_key"]);
             plan.reads(KEY, &["id = mine.row_key"]);
         }
+        // The lease and the state of what was deleted above are gone, so these come last.
+        let discarded: Vec<_> = (1..=100).map(|id| discarding(id, id)).collect();
+        let plan =
+            table.plan::<Touched<Job>, _>(|| query::settle_many::<Job>(discarded.iter().map(|c| (c, &done))));
+        plan.reads_only(&[KEY]);
+        plan.reads(KEY, &["id = given.row_key"]);
+        plan.reads(KEY, &["id = mine.row_key"]);
     }
 }
 
@@ -242,6 +251,7 @@ fn the_next_due_time_is_the_first_of_its_index() {
             plan.reads(DUE, &["queue = "]);
             plan.reads_only(&[DUE]);
             plan.in_order(DUE);
+            plan.asks_once();
         }
     }
 }

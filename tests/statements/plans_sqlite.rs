@@ -12,7 +12,7 @@ use diesel::sql_types::Text;
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl, SqliteConnection};
 
-use crate::work::{FILL_SQLITE, ask, claim, expired, settlement};
+use crate::work::{FILL_SQLITE, ask, claim, discarding, expired, settlement};
 
 #[derive(QueryableByName)]
 struct Line {
@@ -75,13 +75,15 @@ fn claiming_walks_the_queue_in_order() {
 #[test]
 fn rows_that_are_named_are_found_by_their_keys() {
     let (done, back) = (settlement(State::Completed), settlement(State::Pending));
-    let (held, gone) = (claim(7, 7), expired(7));
+    let (held, discarded, gone) = (claim(7, 7), discarding(7, 7), expired(7));
     let second = Duration::from_secs(1);
     for analyze in [true, false] {
         let mut table = Table::filled(analyze);
         for plan in [
             table.plan(&query::claim_key::<Job>(&7, &ask(1, &["a"]), false)),
             table.plan(&query::settle::<Job>(&held, &done)),
+            table.plan(&query::settle::<Job>(&discarded, &done)),
+            table.plan(&query::settle_many::<Job>([(&discarded, &done)])),
             table.plan(&query::settle_many::<Job>([(&held, &done)])),
             table.plan(&query::settle_many::<Job>([(&held, &back)])),
             table.plan(&query::renew::<Job>(&[held.token()], second)),

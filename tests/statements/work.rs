@@ -46,6 +46,15 @@ pub(crate) fn ask(limit: usize, queues: &[&str]) -> ClaimRequest {
 
 /// A claim as it would come back from a store, on a row that may have another fence.
 pub(crate) fn claim<K>(key: K, fence: i64) -> Claim<K> {
+    held(key, fence, false)
+}
+
+/// One whose row goes when it is completed.
+pub(crate) fn discarding<K>(key: K, fence: i64) -> Claim<K> {
+    held(key, fence, true)
+}
+
+fn held<K>(key: K, fence: i64, discard: bool) -> Claim<K> {
     let parts = ClaimParts {
         key,
         fence: Fence::new(fence),
@@ -53,6 +62,7 @@ pub(crate) fn claim<K>(key: K, fence: i64) -> Claim<K> {
         until: None,
         tally: Tally::default(),
         budget: Budget::default(),
+        discard,
     };
     Claim::granted(parts, LocalInstant::now(), None)
 }

@@ -53,17 +53,19 @@ fn script(run: Run) -> String {
         until: None,
         tally: Tally::default(),
         budget: Budget::default(),
+        discard: false,
     };
     let held = Claim::granted(parts, LocalInstant::now(), None);
     let to = Settlement { to: State::Completed, delay: None, tally: Tally::default(), error: None };
     let lease = ":my_lease::interval";
     if run.batch == 1 {
-        let claim = fill_in(&claim, &[":my_queue", ":my_worker", lease]);
+        let claim = fill_in(&claim, &[":my_queue", ":my_queue", ":my_worker", lease]);
         let settle = text(&debug_query::<Pg, _>(&query::settle::<Job>(&held, &to)).to_string());
         let settle = fill_in(&settle, &[":id", ":fence", ":my_worker"]);
-        format!("{claim} \\gset\n{settle};\n")
+        // The last column has no name of its own, and `\gset` wants one.
+        format!("{claim} AS discards \\gset\n{settle};\n")
     } else {
-        let claim = fill_in(&claim, &[":my_queue", ":batch", ":my_worker", lease]);
+        let claim = fill_in(&claim, &[":my_queue", ":my_queue", ":batch::bigint", ":my_worker", lease]);
         let (head, _) = claim.split_once("SELECT * FROM won").expect("a batch is put in order");
         let settle = text(&debug_query::<Pg, _>(&query::settle_many::<Job>([(&held, &to)])).to_string());
         let workers = "array_fill(:my_worker::text, ARRAY[:batch::int])";

@@ -227,6 +227,14 @@ pub(crate) fn backend_pid(conn: &mut PgConnection) -> String {
     OnPostgres::texts_on(conn, "SELECT pg_backend_pid()::text AS text").remove(0)
 }
 
+/// Whether some connection of this test waits for a lock of that one.
+pub(crate) fn waits_for(db: &OnPostgres, pid: &str) -> bool {
+    let name = db.schema.name();
+    db.count(&format!(
+        "pg_stat_activity WHERE application_name = '{name}' AND {pid} = ANY (pg_blocking_pids(pid))"
+    )) > 0
+}
+
 /// A connection that nothing may wait on for long.
 pub(crate) fn impatient(schema: &TestSchema) -> String {
     schema.server_url().clone().with_setting("statement_timeout", "20s").in_full()

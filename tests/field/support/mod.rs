@@ -5,13 +5,14 @@ mod gate;
 
 use std::time::Duration;
 
-use claimstore::NewJob;
 use claimstore::core::{Backoff, ClaimRequest, RecoveryPolicy, StoreErrorKind, WorkerId};
+use claimstore::{Enqueued, NewJob};
 use claimstore::{JobKind, TxError};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use both::{
     Conn, Database, OnPostgres, OnSqlite, backend_pid, begin, commit, impatient, pg_pool, roll_back,
+    waits_for,
 };
 pub(crate) use gate::{Gate, PATIENT, until};
 
@@ -50,6 +51,17 @@ impl JobKind for Note {
 
 pub(crate) fn note(text: &str) -> NewJob {
     NewJob::of(&Note { text: text.to_owned() }).expect("it can be written")
+}
+
+/// What was enqueued, by the ids alone.
+pub(crate) trait Ids {
+    fn ids(&self) -> Vec<i64>;
+}
+
+impl Ids for [Enqueued] {
+    fn ids(&self) -> Vec<i64> {
+        self.iter().map(Enqueued::id).collect()
+    }
 }
 
 /// This many jobs.

@@ -5,9 +5,11 @@ use super::{Finding, Repository};
 /// The code of a dialect, and which words belong to the other.
 type Side = (&'static str, fn(&str) -> bool);
 
-const SIDES: [Side; 2] = [
+const SIDES: [Side; 4] = [
     ("crates/claimstore-diesel/src/postgres", is_sqlite),
+    ("crates/claimstore-diesel/src/verify/postgres", is_sqlite),
     ("crates/claimstore-diesel/src/sqlite", is_postgres),
+    ("crates/claimstore-diesel/src/verify/sqlite", is_postgres),
 ];
 
 /// The code of one dialect names nothing of the other; its comments may compare.

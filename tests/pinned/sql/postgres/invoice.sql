@@ -5,7 +5,7 @@ WITH picked AS MATERIALIZED (
   WHERE ((((("invoices"."status" = 'new')
           OR ("invoices"."status" = 'again'))
         AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
+      AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
     AND (("invoices"."send_after" IS NULL)
       OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
   ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
@@ -26,17 +26,21 @@ RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_n
 
 -- claim_next: up to n rows
 WITH picked AS MATERIALIZED (
-  SELECT "invoices"."invoice_number", "invoices"."urgency"
-  FROM "invoices"
-  WHERE ((((("invoices"."status" = 'new')
-          OR ("invoices"."status" = 'again'))
-        AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
-    AND (("invoices"."send_after" IS NULL)
-      OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
-  ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
-  FOR NO KEY UPDATE SKIP LOCKED
-  LIMIT $1),
+  SELECT *
+  FROM (
+    SELECT "invoices"."invoice_number", "invoices"."urgency"
+    FROM "invoices"
+    WHERE ((((("invoices"."status" = 'new')
+            OR ("invoices"."status" = 'again'))
+          AND ("invoices"."claim_fence" <= 9223372036853727231))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
+      AND (("invoices"."send_after" IS NULL)
+        OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
+    ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
+    FOR NO KEY UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $1)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "invoices"
   SET "status" = 'sending',
@@ -56,17 +60,21 @@ ORDER BY won.claim_order_0 DESC, won.claim_order_1
 
 -- claim_next: up to n rows, except these
 WITH picked AS MATERIALIZED (
-  SELECT "invoices"."invoice_number", "invoices"."urgency"
-  FROM "invoices"
-  WHERE ((((("invoices"."status" = 'new')
-          OR ("invoices"."status" = 'again'))
-        AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
-    AND (("invoices"."send_after" IS NULL)
-      OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
-  ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
-  FOR NO KEY UPDATE SKIP LOCKED
-  LIMIT $1),
+  SELECT *
+  FROM (
+    SELECT "invoices"."invoice_number", "invoices"."urgency"
+    FROM "invoices"
+    WHERE ((((("invoices"."status" = 'new')
+            OR ("invoices"."status" = 'again'))
+          AND ("invoices"."claim_fence" <= 9223372036853727231))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
+      AND (("invoices"."send_after" IS NULL)
+        OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
+    ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
+    FOR NO KEY UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $1)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "invoices"
   SET "status" = 'sending',
@@ -78,7 +86,8 @@ won AS (
   WHERE "invoices"."invoice_number" = picked."invoice_number"
   AND "invoices"."status" IN ('new', 'again')
   AND "invoices"."invoice_number" NOT IN (
-    SELECT unnest($4))
+    SELECT unnest((
+        SELECT $4)))
   RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_number", "invoices"."claim_fence",
   ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
   "invoices"."tries", "invoices"."most_tries", "invoices"."urgency" AS claim_order_0, "invoices"."invoice_number" AS claim_order_1)
@@ -93,7 +102,7 @@ WITH picked AS MATERIALIZED (
   WHERE (((((("invoices"."status" = 'new')
             OR ("invoices"."status" = 'again'))
           AND ("invoices"."claim_fence" <= 9223372036853727231))
-        AND ("invoices"."tries" < "invoices"."most_tries"))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
       AND (("invoices"."send_after" IS NULL)
         OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
     AND ("invoices"."invoice_number" = $1))
@@ -118,7 +127,7 @@ WITH picked AS MATERIALIZED (
   WHERE (((((("invoices"."status" = 'new')
             OR ("invoices"."status" = 'again'))
           AND ("invoices"."claim_fence" <= 9223372036853727231))
-        AND ("invoices"."tries" < "invoices"."most_tries"))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
       AND (("invoices"."send_after" IS NULL)
         OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
     AND ("invoices"."invoice_number" = $1))
@@ -140,7 +149,7 @@ RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_n
 SELECT "invoices"."status", "invoices"."claim_fence", clock_timestamp(),
 "invoices"."claimed_by", ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
 ("invoices"."send_after" AT TIME ZONE 'UTC'),
-"invoices"."tries", NULL, NULL, "invoices"."most_tries", NULL
+"invoices"."tries", NULL, NULL, "invoices"."most_tries", NULL, FALSE, FALSE
 FROM "invoices"
 WHERE "invoices"."invoice_number" = $1
 
@@ -152,6 +161,7 @@ FROM (
     SELECT (((statement_timestamp()) AT TIME ZONE 'UTC') AT TIME ZONE 'UTC') AS first_due
     FROM "invoices"
     WHERE "invoices"."status" IN ('new', 'again')
+    AND "invoices"."claim_fence" > -1
     AND "invoices"."claim_fence" <= 9223372036853727231
     AND "invoices"."tries" < "invoices"."most_tries"
     AND "invoices"."send_after" IS NULL
@@ -162,6 +172,7 @@ FROM (
     SELECT ("invoices"."send_after" AT TIME ZONE 'UTC') AS first_due
     FROM "invoices"
     WHERE "invoices"."status" IN ('new', 'again')
+    AND "invoices"."claim_fence" > -1
     AND "invoices"."claim_fence" <= 9223372036853727231
     AND "invoices"."tries" < "invoices"."most_tries"
     AND "invoices"."send_after" IS NOT NULL
@@ -171,7 +182,12 @@ FROM (
 -- renew
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -273,7 +289,12 @@ AND "invoices"."claimed_by" = $5
 -- settle_many: all completed
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -294,7 +315,22 @@ RETURNING "invoices"."invoice_number", "invoices"."claim_fence", ('epoch'::times
 -- settle_many: mixed
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -341,7 +377,16 @@ LIMIT $4
 -- recover
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3, $4, $5) AS given(row_key, fence, state, delay, crashes)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5)) AS given(row_key, fence, state, delay, crashes)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -367,7 +412,12 @@ RETURNING "invoices"."invoice_number", "invoices"."claim_fence", ('epoch'::times
 -- settle_and_claim: all completed; one row
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -391,7 +441,7 @@ picked AS MATERIALIZED (
   WHERE ((((("invoices"."status" = 'new')
           OR ("invoices"."status" = 'again'))
         AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
+      AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
     AND (("invoices"."send_after" IS NULL)
       OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
   ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
@@ -408,7 +458,8 @@ won AS (
   WHERE "invoices"."invoice_number" = picked."invoice_number"
   AND "invoices"."status" IN ('new', 'again')
   AND "invoices"."invoice_number" NOT IN (
-    SELECT unnest($6))
+    SELECT unnest((
+        SELECT $6)))
   RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_number", "invoices"."claim_fence",
   ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
   "invoices"."tries", "invoices"."most_tries")
@@ -419,7 +470,12 @@ FULL JOIN done ON FALSE
 -- settle_and_claim: all completed; up to n rows
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -438,17 +494,21 @@ done AS (
   AND "invoices"."claimed_by" = mine.worker
   RETURNING "invoices"."invoice_number", "invoices"."claim_fence", ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond')),
 picked AS MATERIALIZED (
-  SELECT "invoices"."invoice_number", "invoices"."urgency"
-  FROM "invoices"
-  WHERE ((((("invoices"."status" = 'new')
-          OR ("invoices"."status" = 'again'))
-        AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
-    AND (("invoices"."send_after" IS NULL)
-      OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
-  ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
-  FOR NO KEY UPDATE SKIP LOCKED
-  LIMIT $4),
+  SELECT *
+  FROM (
+    SELECT "invoices"."invoice_number", "invoices"."urgency"
+    FROM "invoices"
+    WHERE ((((("invoices"."status" = 'new')
+            OR ("invoices"."status" = 'again'))
+          AND ("invoices"."claim_fence" <= 9223372036853727231))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
+      AND (("invoices"."send_after" IS NULL)
+        OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
+    ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
+    FOR NO KEY UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $4)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "invoices"
   SET "status" = 'sending',
@@ -460,7 +520,8 @@ won AS (
   WHERE "invoices"."invoice_number" = picked."invoice_number"
   AND "invoices"."status" IN ('new', 'again')
   AND "invoices"."invoice_number" NOT IN (
-    SELECT unnest($7))
+    SELECT unnest((
+        SELECT $7)))
   RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_number", "invoices"."claim_fence",
   ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
   "invoices"."tries", "invoices"."most_tries", "invoices"."urgency" AS claim_order_0, "invoices"."invoice_number" AS claim_order_1)
@@ -472,7 +533,22 @@ ORDER BY won.claim_order_0 DESC, won.claim_order_1
 -- settle_and_claim: mixed; one row
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -501,7 +577,7 @@ picked AS MATERIALIZED (
   WHERE ((((("invoices"."status" = 'new')
           OR ("invoices"."status" = 'again'))
         AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
+      AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
     AND (("invoices"."send_after" IS NULL)
       OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
   ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
@@ -518,7 +594,8 @@ won AS (
   WHERE "invoices"."invoice_number" = picked."invoice_number"
   AND "invoices"."status" IN ('new', 'again')
   AND "invoices"."invoice_number" NOT IN (
-    SELECT unnest($11))
+    SELECT unnest((
+        SELECT $11)))
   RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_number", "invoices"."claim_fence",
   ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
   "invoices"."tries", "invoices"."most_tries")
@@ -529,7 +606,22 @@ FULL JOIN done ON FALSE
 -- settle_and_claim: mixed; up to n rows
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "invoices", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "invoices", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "invoices"."invoice_number" = given.row_key
   AND "invoices"."claim_fence" = given.fence
   AND "invoices"."status" = 'sending'
@@ -553,17 +645,21 @@ done AS (
   AND "invoices"."claimed_by" = mine.worker
   RETURNING "invoices"."invoice_number", "invoices"."claim_fence", ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond')),
 picked AS MATERIALIZED (
-  SELECT "invoices"."invoice_number", "invoices"."urgency"
-  FROM "invoices"
-  WHERE ((((("invoices"."status" = 'new')
-          OR ("invoices"."status" = 'again'))
-        AND ("invoices"."claim_fence" <= 9223372036853727231))
-      AND ("invoices"."tries" < "invoices"."most_tries"))
-    AND (("invoices"."send_after" IS NULL)
-      OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
-  ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
-  FOR NO KEY UPDATE SKIP LOCKED
-  LIMIT $9),
+  SELECT *
+  FROM (
+    SELECT "invoices"."invoice_number", "invoices"."urgency"
+    FROM "invoices"
+    WHERE ((((("invoices"."status" = 'new')
+            OR ("invoices"."status" = 'again'))
+          AND ("invoices"."claim_fence" <= 9223372036853727231))
+        AND (("invoices"."tries" < "invoices"."most_tries"))::int <> 0)
+      AND (("invoices"."send_after" IS NULL)
+        OR ("invoices"."send_after" <= ((statement_timestamp()) AT TIME ZONE 'UTC'))))
+    ORDER BY "invoices"."urgency" DESC, "invoices"."invoice_number" ASC
+    FOR NO KEY UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $9)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "invoices"
   SET "status" = 'sending',
@@ -575,7 +671,8 @@ won AS (
   WHERE "invoices"."invoice_number" = picked."invoice_number"
   AND "invoices"."status" IN ('new', 'again')
   AND "invoices"."invoice_number" NOT IN (
-    SELECT unnest($12))
+    SELECT unnest((
+        SELECT $12)))
   RETURNING "invoices"."invoice_number", "invoices"."total", "invoices"."invoice_number", "invoices"."claim_fence",
   ('epoch'::timestamptz + "invoices"."lease_until" / 1000000 * interval '1 second' + "invoices"."lease_until" % 1000000 * interval '1 microsecond'),
   "invoices"."tries", "invoices"."most_tries", "invoices"."urgency" AS claim_order_0, "invoices"."invoice_number" AS claim_order_1)

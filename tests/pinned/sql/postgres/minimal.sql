@@ -17,13 +17,17 @@ RETURNING "minimal"."id", "minimal"."id", "minimal"."fence"
 
 -- claim_next: up to n rows
 WITH picked AS MATERIALIZED (
-  SELECT "minimal"."id"
-  FROM "minimal"
-  WHERE (("minimal"."state" = 'pending')
-    AND ("minimal"."fence" <= 9223372036853727231))
-  ORDER BY "minimal"."id" ASC
-  FOR UPDATE SKIP LOCKED
-  LIMIT $1),
+  SELECT *
+  FROM (
+    SELECT "minimal"."id"
+    FROM "minimal"
+    WHERE (("minimal"."state" = 'pending')
+      AND ("minimal"."fence" <= 9223372036853727231))
+    ORDER BY "minimal"."id" ASC
+    FOR UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $1)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "minimal"
   SET "state" = 'running',
@@ -38,13 +42,17 @@ ORDER BY won.claim_order_0
 
 -- claim_next: up to n rows, except these
 WITH picked AS MATERIALIZED (
-  SELECT "minimal"."id"
-  FROM "minimal"
-  WHERE (("minimal"."state" = 'pending')
-    AND ("minimal"."fence" <= 9223372036853727231))
-  ORDER BY "minimal"."id" ASC
-  FOR UPDATE SKIP LOCKED
-  LIMIT $1),
+  SELECT *
+  FROM (
+    SELECT "minimal"."id"
+    FROM "minimal"
+    WHERE (("minimal"."state" = 'pending')
+      AND ("minimal"."fence" <= 9223372036853727231))
+    ORDER BY "minimal"."id" ASC
+    FOR UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $1)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "minimal"
   SET "state" = 'running',
@@ -53,7 +61,8 @@ won AS (
   WHERE "minimal"."id" = picked."id"
   AND "minimal"."state" = 'pending'
   AND "minimal"."id" NOT IN (
-    SELECT unnest($2))
+    SELECT unnest((
+        SELECT $2)))
   RETURNING "minimal"."id", "minimal"."id", "minimal"."fence", "minimal"."id" AS claim_order_0)
 SELECT *
 FROM won
@@ -93,14 +102,19 @@ RETURNING "minimal"."id", "minimal"."id", "minimal"."fence"
 
 -- observe
 SELECT "minimal"."state", "minimal"."fence", clock_timestamp(),
-NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, FALSE, FALSE
 FROM "minimal"
 WHERE "minimal"."id" = $1
 
 -- renew
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -146,7 +160,12 @@ AND "minimal"."state" = 'running'
 -- settle_many: all completed
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -163,7 +182,22 @@ RETURNING "minimal"."id", "minimal"."fence"
 -- settle_many: mixed
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -180,7 +214,12 @@ RETURNING "minimal"."id", "minimal"."fence"
 -- settle_and_claim: all completed; one row
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -210,7 +249,8 @@ won AS (
   WHERE "minimal"."id" = picked."id"
   AND "minimal"."state" = 'pending'
   AND "minimal"."id" NOT IN (
-    SELECT unnest($4))
+    SELECT unnest((
+        SELECT $4)))
   RETURNING "minimal"."id", "minimal"."id", "minimal"."fence")
 SELECT won.*, done."fence", done."id"
 FROM won
@@ -219,7 +259,12 @@ FULL JOIN done ON FALSE
 -- settle_and_claim: all completed; up to n rows
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3) AS given(row_key, fence, worker)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3)) AS given(row_key, fence, worker)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -234,13 +279,17 @@ done AS (
   AND "minimal"."state" = 'running'
   RETURNING "minimal"."id", "minimal"."fence"),
 picked AS MATERIALIZED (
-  SELECT "minimal"."id"
-  FROM "minimal"
-  WHERE (("minimal"."state" = 'pending')
-    AND ("minimal"."fence" <= 9223372036853727231))
-  ORDER BY "minimal"."id" ASC
-  FOR UPDATE SKIP LOCKED
-  LIMIT $4),
+  SELECT *
+  FROM (
+    SELECT "minimal"."id"
+    FROM "minimal"
+    WHERE (("minimal"."state" = 'pending')
+      AND ("minimal"."fence" <= 9223372036853727231))
+    ORDER BY "minimal"."id" ASC
+    FOR UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $4)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "minimal"
   SET "state" = 'running',
@@ -249,7 +298,8 @@ won AS (
   WHERE "minimal"."id" = picked."id"
   AND "minimal"."state" = 'pending'
   AND "minimal"."id" NOT IN (
-    SELECT unnest($5))
+    SELECT unnest((
+        SELECT $5)))
   RETURNING "minimal"."id", "minimal"."id", "minimal"."fence", "minimal"."id" AS claim_order_0)
 SELECT won.*, done."fence", done."id"
 FROM won
@@ -259,7 +309,22 @@ ORDER BY won.claim_order_0
 -- settle_and_claim: mixed; one row
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -289,7 +354,8 @@ won AS (
   WHERE "minimal"."id" = picked."id"
   AND "minimal"."state" = 'pending'
   AND "minimal"."id" NOT IN (
-    SELECT unnest($9))
+    SELECT unnest((
+        SELECT $9)))
   RETURNING "minimal"."id", "minimal"."id", "minimal"."fence")
 SELECT won.*, done."fence", done."id"
 FROM won
@@ -298,7 +364,22 @@ FULL JOIN done ON FALSE
 -- settle_and_claim: mixed; up to n rows
 WITH mine AS MATERIALIZED (
   SELECT given.*
-  FROM "minimal", unnest($1, $2, $3, $4, $5, $6, $7, $8) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
+  FROM "minimal", unnest((
+      SELECT $1),
+    (
+      SELECT $2),
+    (
+      SELECT $3),
+    (
+      SELECT $4),
+    (
+      SELECT $5),
+    (
+      SELECT $6),
+    (
+      SELECT $7),
+    (
+      SELECT $8)) AS given(row_key, fence, worker, state, delay, failures, interruptions, error)
   WHERE "minimal"."id" = given.row_key
   AND "minimal"."fence" = given.fence
   AND "minimal"."state" = 'running'
@@ -313,13 +394,17 @@ done AS (
   AND "minimal"."state" = 'running'
   RETURNING "minimal"."id", "minimal"."fence"),
 picked AS MATERIALIZED (
-  SELECT "minimal"."id"
-  FROM "minimal"
-  WHERE (("minimal"."state" = 'pending')
-    AND ("minimal"."fence" <= 9223372036853727231))
-  ORDER BY "minimal"."id" ASC
-  FOR UPDATE SKIP LOCKED
-  LIMIT $9),
+  SELECT *
+  FROM (
+    SELECT "minimal"."id"
+    FROM "minimal"
+    WHERE (("minimal"."state" = 'pending')
+      AND ("minimal"."fence" <= 9223372036853727231))
+    ORDER BY "minimal"."id" ASC
+    FOR UPDATE SKIP LOCKED
+    LIMIT (
+      SELECT $9)) AS first
+  LIMIT 128),
 won AS (
   UPDATE "minimal"
   SET "state" = 'running',
@@ -328,7 +413,8 @@ won AS (
   WHERE "minimal"."id" = picked."id"
   AND "minimal"."state" = 'pending'
   AND "minimal"."id" NOT IN (
-    SELECT unnest($10))
+    SELECT unnest((
+        SELECT $10)))
   RETURNING "minimal"."id", "minimal"."id", "minimal"."fence", "minimal"."id" AS claim_order_0)
 SELECT won.*, done."fence", done."id"
 FROM won

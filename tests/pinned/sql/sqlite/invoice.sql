@@ -123,7 +123,8 @@ RETURNING `invoices`.`invoice_number`, `invoices`.`total`, `invoices`.`invoice_n
 
 -- observe
 SELECT `invoices`.`status`, `invoices`.`claim_fence`, NULL, `invoices`.`claimed_by`, `invoices`.`lease_until`,
-`invoices`.`send_after`, `invoices`.`tries`, NULL, NULL, `invoices`.`most_tries`, NULL
+`invoices`.`send_after`, `invoices`.`tries`, NULL, NULL, `invoices`.`most_tries`, NULL, FALSE,
+FALSE
 FROM `invoices`
 WHERE `invoices`.`invoice_number` = ?
 
@@ -135,6 +136,7 @@ FROM (
     SELECT ? AS first_due
     FROM `invoices`
     WHERE `invoices`.`status` IN ('new', 'again')
+    AND `invoices`.`claim_fence` > -1
     AND `invoices`.`claim_fence` <= 9223372036853727231
     AND `invoices`.`tries` < `invoices`.`most_tries`
     AND `invoices`.`send_after` IS NULL
@@ -145,6 +147,7 @@ FROM (
     SELECT `invoices`.`send_after` AS first_due
     FROM `invoices`
     WHERE `invoices`.`status` IN ('new', 'again')
+    AND `invoices`.`claim_fence` > -1
     AND `invoices`.`claim_fence` <= 9223372036853727231
     AND `invoices`.`tries` < `invoices`.`most_tries`
     AND `invoices`.`send_after` IS NOT NULL

@@ -81,7 +81,7 @@ RETURNING `minimal`.`id`, `minimal`.`id`, `minimal`.`fence`
 
 -- observe
 SELECT `minimal`.`state`, `minimal`.`fence`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-NULL
+NULL, FALSE, FALSE
 FROM `minimal`
 WHERE `minimal`.`id` = ?
 

@@ -1,0 +1,5 @@
+//! Why a row is not running.
+
+mod lock;
+mod text;
+mod why;
