@@ -19,8 +19,8 @@ impl JobKind for EncodeVideo {
 }
 
 fn enqueue(store: &SqliteStore<Job>) -> Result<i64, Box<dyn Error>> {
-    let ids = store.enqueue(&[NewJob::of(&EncodeVideo { id: 7 })?])?;
-    Ok(ids[0])
+    let enqueued = store.enqueue(&[NewJob::of(&EncodeVideo { id: 7 })?])?;
+    Ok(enqueued[0].id())
 }
 // ANCHOR_END: enqueue
 

@@ -93,7 +93,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut conn = store.pool().get()?;
     let written: Vec<i64> = results::table.select(results::total).load(&mut conn)?;
     assert_eq!(written, [6]);
-    let late: i64 = claimstore_events::table.count().get_result(&mut conn)?;
+    let late = claimstore_events::table.filter(claimstore_events::kind.eq("late_writer")).count();
+    let late: i64 = late.get_result(&mut conn)?;
     assert_eq!(late, 1);
     drop(conn);
 

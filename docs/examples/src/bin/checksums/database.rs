@@ -5,7 +5,7 @@
 
 use claimstore::core::{Claim, SettleCause, SettleError, State, StoreError};
 use claimstore::schema::{claimstore_events as events, claimstore_jobs as jobs};
-use claimstore::{NewJob, PgStore, SettleWithError, SqliteStore, prelude::*};
+use claimstore::{Enqueued, NewJob, PgStore, SettleWithError, SqliteStore, prelude::*};
 use diesel::connection::SimpleConnection;
 use diesel::dsl::{count_star, sum};
 use diesel::prelude::*;
@@ -74,7 +74,7 @@ macro_rules! on_this_database {
             }
 
             fn enqueue(&self, jobs: &[NewJob]) -> Result<Vec<i64>, StoreError> {
-                self.enqueue(jobs)
+                Ok(self.enqueue(jobs)?.iter().map(Enqueued::id).collect())
             }
 
             fn deliver(&self, mut claim: Claim<i64>, sha256: &str) -> Result<Delivered, Failure> {
