@@ -220,8 +220,7 @@ fn what_is_set_for_a_queue_is_found_by_its_key_and_no_job_is_looked_at() {
     }
 }
 
-/// Also beside ten thousand rows of better priority that are due in a year, which the order by priority puts
-/// first: those are read, and they alone.
+/// A paused queue is not walked at all, and a queue that runs is read as if nothing were paused.
 #[test]
 fn what_is_paused_costs_a_claim_nothing() {
     let mut table = Loaded::with(Mix { future: 0, ..MIX });
