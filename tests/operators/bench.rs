@@ -8,7 +8,7 @@ use claimstore::core::{
 };
 use claimstore::{ClaimOn, Job};
 
-use crate::support::{Database, OnPostgres, PATIENT, ask, at_once, notes};
+use crate::support::{Database, PATIENT, ask, at_once, notes};
 
 /// Longer than any test takes.
 pub(crate) const LONG: Duration = Duration::from_secs(3600);
@@ -200,14 +200,6 @@ where
         "a refused action writes nothing: {told}"
     );
     told
-}
-
-/// Whether a connection of this test waits for this server process.
-pub(crate) fn waits_for(db: &OnPostgres, pid: &str) -> bool {
-    let name = db.schema.name();
-    db.count(&format!(
-        "pg_stat_activity WHERE application_name = '{name}' AND {pid} = ANY (pg_blocking_pids(pid))"
-    )) > 0
 }
 
 /// A recovery by hand that gives up after the first crash.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fence, LateWrite, State, Tally, Timestamp, WorkerId};
+use crate::{Fence, LateWrite, Operator, State, Tally, Timestamp, WorkerId};
 
 /// How much is recorded, each event in the transaction of what it tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -92,6 +92,19 @@ pub enum Happened {
 }
 
 impl Happened {
+    /// What an operator did. For authors of stores.
+    #[must_use]
+    pub fn operated(
+        verb: &str,
+        by: &Operator,
+        from: Option<State>,
+        to: Option<State>,
+        forced: bool,
+    ) -> Happened {
+        let (actor, reason) = (by.actor().to_owned(), by.reason().to_owned());
+        Happened::Operated { verb: verb.to_owned(), actor, reason, from, to, forced }
+    }
+
     /// The kind, as stored: `late_writer`, `failed`, `recovered`, `operated`, `enqueued`, `claimed`, `settled`.
     #[must_use]
     pub fn kind(&self) -> &str {

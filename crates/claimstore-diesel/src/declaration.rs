@@ -1,6 +1,6 @@
 //! What `#[derive(ClaimTable)]` knows of a table.
 
-use claimstore_core::State;
+use claimstore_core::{PageOrder, State};
 
 /// The columns and words of a claimed table. Names are as in SQL, unquoted.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +91,27 @@ pub struct Order {
     pub column: &'static str,
     /// Greatest first.
     pub descending: bool,
+}
+
+impl Columns {
+    /// The role and the column by which rows of a state age.
+    pub(crate) fn ages_by(&self, state: State) -> (&'static str, Option<&'static str>) {
+        match state {
+            State::Pending => ("due", self.due),
+            State::Running | State::Uncertain => ("claimed_at", self.claimed_at),
+            State::Completed | State::Dead | State::Cancelled => ("finished_at", self.finished_at),
+        }
+    }
+
+    /// The column whose time comes before the key in this order.
+    pub(crate) fn ordered_by(&self, order: PageOrder) -> Option<&'static str> {
+        match order {
+            PageOrder::Due => self.due,
+            PageOrder::Lease => self.lease,
+            PageOrder::Finished => self.finished_at,
+            PageOrder::Key | PageOrder::Newest => None,
+        }
+    }
 }
 
 impl Words {

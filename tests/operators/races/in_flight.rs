@@ -7,9 +7,10 @@ use claimstore::core::{Action, Bulk, Filter, OperateError, OperateStore, State};
 use claimstore::{Job, PgStore};
 use diesel::PgConnection;
 
-use crate::bench::{olga, one, seen, stored, waits_for};
+use crate::bench::{olga, one, seen, stored};
 use crate::support::{
     Database, OnPostgres, TestResult, backend_pid, begin, commit, impatient, note, pg_pool, roll_back, until,
+    waits_for,
 };
 
 /// A dead job, and another with its key that is not committed.

@@ -8,11 +8,11 @@ use claimstore::core::{
 use claimstore::{Job, PgStore};
 use diesel::PgConnection;
 
+use crate::bench::verbs_from;
 use crate::bench::{abandoned, due, held, history, left_by, olga, one, operated, seen, stand, stored};
-use crate::bench::{verbs_from, waits_for};
 use crate::support::{
     Database, LEASE, OnPostgres, PATIENT, TestResult, ask, at_once, backend_pid, begin, commit, impatient,
-    pg_pool, roll_back, until,
+    pg_pool, roll_back, until, waits_for,
 };
 
 /// How the operator's transaction ends.

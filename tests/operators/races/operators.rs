@@ -4,9 +4,9 @@ use std::thread;
 
 use claimstore::core::{OperateError, OperateStore, Operator};
 
-use crate::bench::{fit_for, left_by, olga, operated, seen, stored, verbs, waits_for};
+use crate::bench::{fit_for, left_by, olga, operated, seen, stored, verbs};
 use crate::support::{
-    Database, OnPostgres, PATIENT, TestResult, backend_pid, begin, commit, roll_back, until,
+    Database, OnPostgres, PATIENT, TestResult, backend_pid, begin, commit, roll_back, until, waits_for,
 };
 
 /// The second one waits for the first, for every verb; then the row has changed or is gone, or is as it was seen.

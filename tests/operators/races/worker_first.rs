@@ -5,9 +5,9 @@ use std::thread;
 use claimstore::core::{Action, Claim, OperateError, OperateStore, Operated, Operator, State, Verdict};
 use diesel::PgConnection;
 
-use crate::bench::{abandoned, held, left_by, olga, one, operated, seen, stored, verbs_from, waits_for};
+use crate::bench::{abandoned, held, left_by, olga, one, operated, seen, stored, verbs_from};
 use crate::support::{
-    Database, OnPostgres, TestResult, ask, at_once, backend_pid, begin, commit, roll_back, until,
+    Database, OnPostgres, TestResult, ask, at_once, backend_pid, begin, commit, roll_back, until, waits_for,
 };
 
 type Answer = Result<Operated<i64>, OperateError<i64>>;

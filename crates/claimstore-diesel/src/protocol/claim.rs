@@ -43,7 +43,7 @@ pub(crate) fn by_key<T: ClaimOn<D>, D: Dialect>(
         let Some(answer) = D::waiting(conn, ask.wait_mode(), place, &mut work)? else {
             return Ok(match D::LOCKS {
                 RowLocks::Row => Ok(ClaimOutcome::Refused(locked)),
-                _ => Err(busy()),
+                _ => Err(busy("claiming")),
             });
         };
         let refusal = match answer {
@@ -66,8 +66,8 @@ pub(crate) fn by_key<T: ClaimOn<D>, D: Dialect>(
     Ok(Ok(ClaimOutcome::Refused(locked)))
 }
 
-fn busy() -> StoreError {
-    StoreError::new(StoreErrorKind::Contended, "claiming", "the file stayed locked for the whole wait")
+pub(super) fn busy(doing: &'static str) -> StoreError {
+    StoreError::new(StoreErrorKind::Contended, doing, "the file stayed locked for the whole wait")
 }
 
 /// One plain read.

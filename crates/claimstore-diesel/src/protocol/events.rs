@@ -95,14 +95,7 @@ pub(super) fn operated<T: ClaimTable>(
     verb: &str,
     by: &Operator,
 ) -> NewEvent {
-    let what = Happened::Operated {
-        verb: verb.to_owned(),
-        actor: by.actor().to_owned(),
-        reason: by.reason().to_owned(),
-        from: Some(done.from),
-        to: done.to,
-        forced: done.ended.is_some(),
-    };
+    let what = Happened::operated(verb, by, Some(done.from), done.to, done.ended.is_some());
     event::<T>(&done.key, holder, done.fence, &what)
 }
 
@@ -114,14 +107,7 @@ pub(super) fn record_setting<T: ClaimTable, D: Dialect>(
     by: &Operator,
 ) -> QueryResult<()> {
     let key = format!("{}/{}", what.scope(), what.name());
-    let what = Happened::Operated {
-        verb: verb.to_owned(),
-        actor: by.actor().to_owned(),
-        reason: by.reason().to_owned(),
-        from: None,
-        to: None,
-        forced: false,
-    };
+    let what = Happened::operated(verb, by, None, None, false);
     write::<D>(conn, &[NewEvent::new(T::DECLARATION.table, key, None, Fence::NEVER, &what)])
 }
 

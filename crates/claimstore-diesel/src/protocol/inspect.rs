@@ -40,13 +40,7 @@ pub(crate) fn page<T: ClaimOn<D>, D: Dialect>(
         return Ok(Err(input.into()));
     }
     let order = PageOrder::of(ask.filter().states());
-    let columns = &T::DECLARATION.columns;
-    let time = match order {
-        PageOrder::Due => columns.due,
-        PageOrder::Lease => columns.lease,
-        PageOrder::Finished => columns.finished_at,
-        PageOrder::Key | PageOrder::Newest => None,
-    };
+    let time = T::DECLARATION.columns.ordered_by(order);
     // One more than asked for tells whether there is a next page.
     let wanted = ask.limit_rows() + 1;
     let mut rows: Vec<Sighted<T>> = Vec::new();
@@ -87,12 +81,7 @@ pub(super) fn check_filter(table: &Declaration, filter: &Filter) -> Result<(), I
     if filter.least_age().is_some() {
         let asked = |state: &State| filter.states().is_empty() || filter.states().contains(state);
         for state in State::ALL.into_iter().filter(asked).filter(|state| table.words.word(*state).is_some()) {
-            let (role, column) = match state {
-                State::Pending => ("due", columns.due),
-                State::Running | State::Uncertain => ("claimed_at", columns.claimed_at),
-                _ => ("finished_at", columns.finished_at),
-            };
-            if column.is_none() {
+            if let (role, None) = columns.ages_by(state) {
                 return Err(lacks(role));
             }
         }

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use claimstore_core::{
     Action, Bulk, Cursor, Fence, Filter, InputError, Moment, OperateError, OperatePreview, Operated,
-    OperatedAll, Operator, PageOrder, Requeue, RowLocks, Sighting, State, Step, StoreError, StoreErrorKind,
-    Wait,
+    OperatedAll, Operator, PageOrder, RowLocks, Sighting, State, Step, StoreError, StoreErrorKind, Wait,
 };
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::{Connection, QueryResult};
 
-use super::claim::together;
+use super::claim::{busy, together};
 use super::inspect::check_filter;
 use super::recover::is_of_a_row;
 use super::{Answer, events};
@@ -69,7 +68,7 @@ pub(crate) fn operate<T: ClaimOn<D>, D: Dialect>(
     Ok(match D::waiting(conn, wait, place.whole(), &mut work)? {
         Some(answer) => answer,
         None if D::LOCKS == RowLocks::Row => Err(OperateError::Locked),
-        None => Err(OperateError::Store(busy())),
+        None => Err(OperateError::Store(busy("operating"))),
     })
 }
 
@@ -137,31 +136,26 @@ pub(crate) fn preview_all<T: ClaimOn<D>, D: Dialect>(
     Ok(Ok(OperatePreview { rows: decided.collect(), next }))
 }
 
-fn busy() -> StoreError {
-    StoreError::new(StoreErrorKind::Contended, "operating", "the file stayed locked for the whole wait")
-}
-
 /// Refuses what this table cannot store.
 fn check(table: &Declaration, action: &Action, by: &Operator) -> Result<(), InputError> {
     by.check()?;
     action.check()?;
     let lacks = |column| InputError::NoColumn { table: table.table, column, what: "the action" };
     match action {
-        Action::Requeue(Requeue { .. }) if asks_time(action) && table.columns.due.is_none() => {
-            Err(lacks("due"))
-        }
-        Action::Requeue(requeue) if requeue.new_priority().is_some() && table.columns.priority.is_none() => {
-            Err(lacks("priority"))
+        Action::Requeue(requeue) => {
+            // At once is what a table without due times always says.
+            let waits = requeue.due().is_some_and(|due| due != Moment::In(Duration::ZERO));
+            if waits && table.columns.due.is_none() {
+                return Err(lacks("due"));
+            }
+            if requeue.new_priority().is_some() && table.columns.priority.is_none() {
+                return Err(lacks("priority"));
+            }
+            Ok(())
         }
         Action::Recover(_) if table.columns.lease.is_none() => Err(lacks("lease")),
         _ => Ok(()),
     }
-}
-
-/// At once is what a table without due times always says.
-fn asks_time(action: &Action) -> bool {
-    let Action::Requeue(requeue) = action else { return false };
-    requeue.due().is_some_and(|due| due != Moment::In(Duration::ZERO))
 }
 
 fn check_all<K>(

@@ -3,7 +3,7 @@
 use claimstore_core::{InputError, Operator, Pausable, QueueSetting};
 
 use super::Answer;
-use super::claim::{once, together};
+use super::claim::once;
 use crate::declaration::Declaration;
 use crate::dialect::{Dialect, Place};
 use crate::query::{self, Set, SetQueue};
@@ -15,10 +15,7 @@ pub(crate) fn pause<T: ClaimOn<D>, D: Dialect>(
     by: &Operator,
     place: Place,
 ) -> Answer<bool> {
-    match check(&T::DECLARATION, what, by, "a pause") {
-        Ok(()) => set::<T, D>(conn, what, "pause", by, place, &|| query::pause(what, by)),
-        Err(input) => Ok(Err(input.into())),
-    }
+    set::<T, D>(conn, what, ("pause", "a pause"), by, place, &|| query::pause(what, by))
 }
 
 pub(crate) fn unpause<T: ClaimOn<D>, D: Dialect>(
@@ -27,10 +24,7 @@ pub(crate) fn unpause<T: ClaimOn<D>, D: Dialect>(
     by: &Operator,
     place: Place,
 ) -> Answer<bool> {
-    match check(&T::DECLARATION, what, by, "a pause") {
-        Ok(()) => set::<T, D>(conn, what, "unpause", by, place, &|| query::unpause(what)),
-        Err(input) => Ok(Err(input.into())),
-    }
+    set::<T, D>(conn, what, ("unpause", "a pause"), by, place, &|| query::unpause(what))
 }
 
 pub(crate) fn keep_completed<T: ClaimOn<D>, D: Dialect>(
@@ -41,10 +35,8 @@ pub(crate) fn keep_completed<T: ClaimOn<D>, D: Dialect>(
     place: Place,
 ) -> Answer<bool> {
     let verb = if keep { "keep_completed" } else { "discard_completed" };
-    match check(&T::DECLARATION, queue, by, "a choice per queue") {
-        Ok(()) => set::<T, D>(conn, queue, verb, by, place, &|| query::keep_completed(queue, keep)),
-        Err(input) => Ok(Err(input.into())),
-    }
+    let asked = (verb, "a choice per queue");
+    set::<T, D>(conn, queue, asked, by, place, &|| query::keep_completed(queue, keep))
 }
 
 pub(crate) fn settings<T: ClaimOn<D>, D: Dialect>(conn: &mut D::Conn) -> Answer<Vec<QueueSetting>> {
@@ -69,24 +61,27 @@ fn check(table: &Declaration, what: &Pausable, by: &Operator, asked: &'static st
     Ok(())
 }
 
-/// Whether it changed anything; only then is there something to record, in the same transaction.
+/// Sets it, and says whether that changed anything; only then is there something to record, in the same
+/// transaction.
 fn set<T: ClaimOn<D>, D: Dialect>(
     conn: &mut D::Conn,
     what: &Pausable,
-    verb: &str,
+    (verb, asked): (&str, &'static str),
     by: &Operator,
     place: Place,
     query: &dyn Fn() -> SetQueue<T>,
 ) -> Answer<bool> {
-    if !T::DECLARATION.events {
-        return once::<D, _>(conn, place, &mut |conn| Ok(D::execute(conn, query())? > 0)).map(Ok);
+    if let Err(input) = check(&T::DECLARATION, what, by, asked) {
+        return Ok(Err(input.into()));
     }
+    let records = T::DECLARATION.events;
+    let place = if records { place.whole() } else { place };
     let mut set = |conn: &mut D::Conn| {
         let changed = D::execute(conn, query())? > 0;
-        if changed {
+        if changed && records {
             super::events::record_setting::<T, D>(conn, what, verb, by)?;
         }
         Ok(changed)
     };
-    together::<D, _>(conn, place, &mut set).map(Ok)
+    once::<D, _>(conn, place, &mut set).map(Ok)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use claimstore_core::{State, Timestamp};
+use claimstore_core::{PageOrder, State, Timestamp};
 use diesel::deserialize::{self, QueryableByName};
 use diesel::row::NamedRow;
 
@@ -67,12 +67,7 @@ fn write_count<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
 /// where nothing is claimed, recovered or pruned: entries of rows that have left wait there for VACUUM.
 fn latest_first<D: Dialect>(text: &TableText<D>, state: State) -> String {
     let columns = &text.declaration.columns;
-    let time = match state {
-        State::Pending => columns.due,
-        State::Running => columns.lease,
-        State::Uncertain => None,
-        _ => columns.finished_at,
-    };
+    let time = columns.ordered_by(PageOrder::of(&[state]));
     let by: Vec<String> = time.into_iter().chain([columns.key]).map(|c| text.column(c) + " DESC").collect();
     by.join(", ")
 }

@@ -22,7 +22,6 @@ pub struct Holder<T: ClaimTable> {
 pub fn holder<T: ClaimTable>(key: &T::Key) -> Holder<T> {
     let mut values = Values::empty();
     values.key = Some(key.clone());
-    values.after = Some((crate::sql_types::At(claimstore_core::Timestamp::MIN), key.clone()));
     Holder { values, shape: Shape::Holder }
 }
 
@@ -44,7 +43,7 @@ fn write<D: Dialect>(text: &TableText<D>, _: Shape) -> String {
         D::quote(columns.key),
         Hole::Key.mark(),
         live.join(" OR "),
-        Hole::AfterKey.mark()
+        Hole::Key.mark()
     )
 }
 

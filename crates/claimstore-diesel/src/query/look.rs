@@ -144,10 +144,8 @@ fn write<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
 fn columns<D: Dialect>(text: &TableText<D>) -> String {
     let columns = &text.declaration.columns;
     let forms = &text.forms;
-    let plain = |column: Option<&str>| column.map_or("NULL".to_owned(), |c| text.column(c));
-    let instant = |column: Option<&str>, form: TimeForm| {
-        column.map_or("NULL".to_owned(), |c| D::instant(&text.column(c), form))
-    };
+    let plain = |column| text.or_null(column);
+    let instant = |column, form| text.instant_or_null(column, form);
     [
         text.key(),
         text.column(columns.state),
@@ -173,13 +171,13 @@ fn columns<D: Dialect>(text: &TableText<D>) -> String {
     .join(", ")
 }
 
-/// The column by which a state's rows age, and by which its page is ordered.
+/// The column by which a state's rows age, and its form.
 pub(crate) fn time_of<D: Dialect>(text: &TableText<D>, state: State) -> Option<(&'static str, TimeForm)> {
-    let (columns, forms) = (&text.declaration.columns, &text.forms);
-    let (column, form) = match state {
-        State::Pending => (columns.due, forms.due),
-        State::Running | State::Uncertain => (columns.claimed_at, forms.claimed_at),
-        _ => (columns.finished_at, forms.finished_at),
+    let (_, column) = text.declaration.columns.ages_by(state);
+    let form = match state {
+        State::Pending => text.forms.due,
+        State::Running | State::Uncertain => text.forms.claimed_at,
+        _ => text.forms.finished_at,
     };
     column.map(|column| (column, form))
 }
@@ -226,20 +224,18 @@ fn which<D: Dialect>(text: &TableText<D>, wanted: LookFor) -> (String, String) {
 
     let key = text.key();
     let (compare, direction) = if wanted.order.descends() { ("<", " DESC") } else { (">", "") };
-    let time = match wanted.order {
-        PageOrder::Due => columns.due.map(|column| (column, text.forms.due)),
-        PageOrder::Lease => columns.lease.map(|column| (column, text.forms.lease)),
-        PageOrder::Finished => columns.finished_at.map(|column| (column, text.forms.finished_at)),
-        PageOrder::Key | PageOrder::Newest => None,
-    };
     let by_key = format!("{key}{direction}");
-    let order = match time {
-        Some((column, form)) if !wanted.timeless => {
-            let column = text.column(column);
+    let order = match columns.ordered_by(wanted.order).map(|time| text.column(time)) {
+        Some(column) if !wanted.timeless => {
             all.push(format!("{column} IS NOT NULL"));
             if wanted.after {
-                let (lease, after) = (D::after_lease(form), Hole::AfterKey.mark());
-                all.push(format!("({column}, {key}) {compare} ({lease}, {after})"));
+                let form = match wanted.order {
+                    PageOrder::Due => text.forms.due,
+                    PageOrder::Finished => text.forms.finished_at,
+                    _ => text.forms.lease,
+                };
+                let (time, after) = (D::after_lease(form), Hole::AfterKey.mark());
+                all.push(format!("({column}, {key}) {compare} ({time}, {after})"));
             }
             format!("{column}{direction}, {by_key}")
         }
@@ -250,8 +246,7 @@ fn which<D: Dialect>(text: &TableText<D>, wanted: LookFor) -> (String, String) {
             match timed {
                 // By nothing and then by key, so that the same index has them in order: in the order of keys
                 // PostgreSQL would look for them from the table's end on.
-                Some((column, _)) => {
-                    let column = text.column(column);
+                Some(column) => {
                     all.push(format!("{column} IS NULL"));
                     format!("{column}{direction}, {by_key}")
                 }

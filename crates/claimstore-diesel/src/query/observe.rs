@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::query::claim::asked;
 use crate::query::node::query_node;
 use crate::query::table_text::{TableText, last_fence};
-use crate::query::{Hole, Shape, TimeForm, Values};
+use crate::query::{Hole, Shape, Values};
 use crate::table::ClaimTable;
 
 /// Reads one row's claim columns; loads [`Observed<T>`](crate::query::Observed). See [`observe()`].
@@ -42,10 +42,8 @@ query_node!(NextDue, write_next_due);
 
 fn write_observe<D: Dialect>(text: &TableText<D>, _: Shape) -> String {
     let columns = &text.declaration.columns;
-    let optional = |column: Option<&str>| column.map(|c| text.column(c)).unwrap_or("NULL".to_owned());
-    let instant = |column: Option<&str>, form: TimeForm| {
-        column.map_or("NULL".to_owned(), |c| D::instant(&text.column(c), form))
-    };
+    let optional = |column| text.or_null(column);
+    let instant = |column, form| text.instant_or_null(column, form);
     let read = [
         text.column(columns.state),
         text.column(columns.fence),

@@ -55,31 +55,30 @@ fn aged<K>(age: Duration, limit: usize) -> Values<K> {
 query_node!(Prune, write);
 
 fn write<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
+    let (table, key, which, order) = match shape {
+        Shape::Prune { state } => rows(text, state),
+        _ => events(text),
+    };
     let limit = Hole::Limit.mark();
-    if shape == Shape::PruneEvents {
-        let [table, key, at, of] = ["claimstore_events", "id", "at", "table_name"].map(D::quote);
-        let which =
-            format!("{of} = {} AND {at} < {}", literal(text.declaration.table), D::grace_ago(D::OWN_FORM));
-        return D::prune_statement(&PruneParts {
-            table: &table,
-            key: &key,
-            which: &which,
-            order: &format!("{at}, {key}"),
-            limit: &limit,
-        });
-    }
-    let Shape::Prune { state } = shape else { unreachable!("{shape:?} deletes nothing") };
+    D::prune_statement(&PruneParts { table: &table, key: &key, which: &which, order: &order, limit: &limit })
+}
+
+/// Table, key, which rows, and in which order.
+type Parts = (String, String, String, String);
+
+fn rows<D: Dialect>(text: &TableText<D>, state: State) -> Parts {
     let is = is_in(text, state).unwrap_or_else(|| "FALSE".to_owned());
     let Some((time, form)) = time_of(text, state) else { unreachable!("checked with the shape") };
     let time = text.column(time);
     let which = format!("{is} AND {time} < {}", D::grace_ago(form));
-    let key = D::quote(text.declaration.columns.key);
     let order = format!("{time}, {}", text.key());
-    D::prune_statement(&PruneParts {
-        table: &text.table,
-        key: &key,
-        which: &which,
-        order: &order,
-        limit: &limit,
-    })
+    (text.table.clone(), D::quote(text.declaration.columns.key), which, order)
+}
+
+fn events<D: Dialect>(text: &TableText<D>) -> Parts {
+    let [table, key, at, of] = ["claimstore_events", "id", "at", "table_name"].map(D::quote);
+    let which =
+        format!("{of} = {} AND {at} < {}", literal(text.declaration.table), D::grace_ago(D::OWN_FORM));
+    let order = format!("{at}, {key}");
+    (table, key, which, order)
 }

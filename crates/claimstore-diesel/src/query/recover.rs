@@ -79,7 +79,7 @@ fn write_expiring<D: Dialect>(text: &TableText<D>, shape: Shape) -> String {
     let columns = &text.declaration.columns;
     let lease = text.column(columns.lease.unwrap_or_default());
     let key = text.key();
-    let optional = |column: Option<&str>| column.map(|c| text.column(c)).unwrap_or("NULL".to_owned());
+    let optional = |column| text.or_null(column);
     let mut read = vec![key.clone(), text.column(columns.fence), D::instant(&lease, text.forms.lease)];
     read.extend([columns.worker, columns.idempotent].map(optional));
     let counts =

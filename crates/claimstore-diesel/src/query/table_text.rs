@@ -76,6 +76,16 @@ impl<D: Dialect> TableText<D> {
         format!("{}.{}", self.table, D::quote(name))
     }
 
+    /// A column, or NULL where the table has none.
+    pub(crate) fn or_null(&self, name: Option<&str>) -> String {
+        name.map_or("NULL".to_owned(), |name| self.column(name))
+    }
+
+    /// A column's instant, to be read, or NULL where the table has none.
+    pub(crate) fn instant_or_null(&self, name: Option<&str>, form: TimeForm) -> String {
+        name.map_or("NULL".to_owned(), |name| D::instant(&self.column(name), form))
+    }
+
     /// The table without its schema, as `FOR UPDATE OF` wants it.
     pub(crate) fn bare(&self) -> &str {
         self.table.rsplit_once('.').map_or(&self.table, |(_, bare)| bare)

@@ -93,7 +93,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
         self.isolation.get().unwrap_or(Isolation::Autocommit)
     }
 
-    pub(super) fn failed(
+    pub(crate) fn failed(
         &self,
         conn: &mut D::Conn,
         doing: &'static str,

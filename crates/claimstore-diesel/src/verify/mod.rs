@@ -4,6 +4,8 @@
 //! and what mends it: as a rule the very statement.
 
 mod advice;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod explain;
 mod finding;
 mod pool;
 #[cfg(feature = "postgres")]
@@ -16,6 +18,8 @@ pub(crate) mod sqlite;
 
 use claimstore_core::StoreError;
 use claimstore_migrations::SchemaProblem;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use diesel::QueryResult;
 
 pub use finding::{Check, Finding, Report, Severity};
 
@@ -41,15 +45,8 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     /// [`StoreError`] where the database cannot be reached. What is found is never an error: ask
     /// [`Report::is_fit`].
     pub fn verify(&self) -> Result<Report, StoreError> {
-        const DOING: &str = "verifying";
         let mut conn = self.living()?;
-        let look = D::verify::<T>(&mut conn).map_err(|error| {
-            let fault = D::classify(&error, false);
-            if fault.poisoned {
-                D::poison(&mut conn);
-            }
-            StoreError::new(fault.kind, DOING, error)
-        })?;
+        let look = D::verify::<T>(&mut conn).map_err(|error| self.failed(&mut conn, "verifying", error))?;
         let mut findings = look.findings;
         findings.extend(pool::look(self.pool(), look.alone));
         Ok(Report::of(findings))
@@ -62,6 +59,21 @@ pub struct Look {
     pub(crate) findings: Vec<Finding>,
     /// The database can have only one connection.
     pub(crate) alone: bool,
+}
+
+/// The answer of one check. What could not be read costs only its own answer.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+fn take<D: Dialect>(
+    what: &str,
+    found: &mut Vec<Finding>,
+    answer: QueryResult<Vec<Finding>>,
+) -> QueryResult<()> {
+    match answer {
+        Ok(more) => found.extend(more),
+        Err(error) if D::classify(&error, true).poisoned => return Err(error),
+        Err(error) => found.push(Finding::unreadable(what, &error)),
+    }
+    Ok(())
 }
 
 /// Which of claimstore's own tables the declaration asks for, and how its calls answer without them.

@@ -57,14 +57,7 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
                 fence = stored.fence;
             }
         }
-        let what = Happened::Operated {
-            verb: action.verb().to_owned(),
-            actor: by.actor().to_owned(),
-            reason: by.reason().to_owned(),
-            from: Some(row.state),
-            to: step.to,
-            forced: row.is_live(),
-        };
+        let what = Happened::operated(action.verb(), by, Some(row.state), step.to, row.is_live());
         let holder = row.worker.as_ref().filter(|_| row.state == State::Running);
         self.note(table, format!("{:?}", row.key), holder, fence, what);
         let ended = holder.filter(|_| row.is_live()).cloned();

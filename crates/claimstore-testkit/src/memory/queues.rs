@@ -49,14 +49,7 @@ impl<K: MemoryKey, R: Clone> MemoryStore<K, R> {
     }
 
     fn note_setting(&self, table: &mut Table<K, R>, what: &Pausable, verb: &str, by: &Operator) {
-        let operated = Happened::Operated {
-            verb: verb.to_owned(),
-            actor: by.actor().to_owned(),
-            reason: by.reason().to_owned(),
-            from: None,
-            to: None,
-            forced: false,
-        };
+        let operated = Happened::operated(verb, by, None, None, false);
         let key = format!("{}/{}", what.scope(), what.name());
         self.note(table, key, None, Fence::NEVER, operated);
     }

@@ -55,12 +55,7 @@ fn part(
     found: &mut Vec<Finding>,
     look: impl FnOnce(&mut PgConnection) -> Found,
 ) -> QueryResult<()> {
-    match conn.transaction(look) {
-        Ok(more) => found.extend(more),
-        Err(error) if Pg::classify(&error, true).poisoned => return Err(error),
-        Err(error) => found.push(Finding::unreadable(what, &error)),
-    }
-    Ok(())
+    super::take::<Pg>(what, found, conn.transaction(look))
 }
 
 fn of_the_server(conn: &mut PgConnection, found: &mut Vec<Finding>) -> QueryResult<()> {

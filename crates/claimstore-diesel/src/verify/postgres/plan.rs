@@ -5,9 +5,9 @@ use std::time::Duration;
 use claimstore_core::{ClaimRequest, WorkerId};
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::pg::{Pg, PgConnection};
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::query_builder::QueryFragment;
 use diesel::result::Error;
-use diesel::sql_types::{Bool, Oid, Text, Untyped};
+use diesel::sql_types::{Bool, Oid, Text};
 use diesel::{QueryResult, RunQueryDsl};
 use serde_json::Value;
 
@@ -17,34 +17,17 @@ use crate::dialect::Dialect;
 use crate::query;
 use crate::table::ClaimOn;
 use crate::verify::advice::{claim_index, lease_index};
+use crate::verify::explain::Explain;
 use crate::verify::finding::{Check, Finding, Severity};
 use crate::verify::sql_words::names;
+
+const EXPLAIN: &str = "EXPLAIN (FORMAT JSON) ";
 
 /// With these the planner takes an index that gives the rows in order wherever there is one, however small the
 /// table is and whatever it believes of it. So a sort that is left has no index to do without it.
 const WHERE_THERE_IS_ONE: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; \
     SET LOCAL enable_incremental_sort = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexscan = on; \
     SET LOCAL enable_indexonlyscan = on";
-
-/// A statement's plan, not its rows.
-struct Explain<N>(N);
-
-impl<N> QueryId for Explain<N> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-impl<N> Query for Explain<N> {
-    type SqlType = Untyped;
-}
-impl<N> RunQueryDsl<PgConnection> for Explain<N> {}
-impl<N: QueryFragment<Pg>> QueryFragment<Pg> for Explain<N> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        // Explained once: nothing is gained by keeping it prepared on a pooled connection.
-        out.unsafe_to_cache_prepared();
-        out.push_sql("EXPLAIN (FORMAT JSON) ");
-        self.0.walk_ast(out)
-    }
-}
 
 #[derive(diesel::QueryableByName)]
 struct Explained {
@@ -179,7 +162,7 @@ fn explain(conn: &mut PgConnection, settings: &str, node: impl QueryFragment<Pg>
         if !settings.is_empty() {
             conn.batch_execute(settings)?;
         }
-        explained = Some(Explain(node).get_result::<Explained>(conn)?.plan);
+        explained = Some(Explain { how: EXPLAIN, statement: node }.get_result::<Explained>(conn)?.plan);
         Err::<(), _>(Error::RollbackTransaction)
     });
     match (undone, explained) {

@@ -50,12 +50,7 @@ fn part(
     found: &mut Vec<Finding>,
     look: impl FnOnce(&mut SqliteConnection) -> Found,
 ) -> QueryResult<()> {
-    match look(conn) {
-        Ok(more) => found.extend(more),
-        Err(error) if Sqlite::classify(&error, true).poisoned => return Err(error),
-        Err(error) => found.push(Finding::unreadable(what, &error)),
-    }
-    Ok(())
+    super::take::<Sqlite>(what, found, look(conn))
 }
 
 fn of_the_table<T: ClaimOn<Sqlite>>(

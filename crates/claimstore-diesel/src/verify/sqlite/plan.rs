@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use claimstore_core::{ClaimRequest, WorkerId};
-use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{Bool, Integer, Text, Untyped};
+
+use diesel::query_builder::QueryFragment;
+use diesel::sql_types::{Bool, Integer, Text};
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use diesel::{OptionalExtension, QueryResult, RunQueryDsl};
 
@@ -15,28 +16,9 @@ use crate::dialect::Dialect;
 use crate::query;
 use crate::table::ClaimOn;
 use crate::verify::advice::{claim_index, lease_index};
+use crate::verify::explain::Explain;
 use crate::verify::finding::{Check, Finding, Severity};
 use crate::verify::sql_words::names;
-
-/// A statement's plan, not its rows.
-struct Explain<N>(N);
-
-impl<N> QueryId for Explain<N> {
-    type QueryId = ();
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-impl<N> Query for Explain<N> {
-    type SqlType = Untyped;
-}
-impl<N> RunQueryDsl<SqliteConnection> for Explain<N> {}
-impl<N: QueryFragment<Sqlite>> QueryFragment<Sqlite> for Explain<N> {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        // Explained once: nothing is gained by keeping it prepared on a pooled connection.
-        out.unsafe_to_cache_prepared();
-        out.push_sql("EXPLAIN QUERY PLAN ");
-        self.0.walk_ast(out)
-    }
-}
 
 /// One line of a plan.
 #[derive(Debug, Clone, diesel::QueryableByName)]
@@ -56,10 +38,14 @@ struct Way {
     index: Option<(String, String)>,
 }
 
+fn explained(conn: &mut SqliteConnection, statement: impl QueryFragment<Sqlite>) -> QueryResult<Vec<Step>> {
+    Explain { how: "EXPLAIN QUERY PLAN ", statement }.load(conn)
+}
+
 /// The claim of one row by readiness.
 pub(super) fn claim<T: ClaimOn<Sqlite>>(conn: &mut SqliteConnection, table: &Table<'_>) -> Found {
     let worker = WorkerId::generate("verify");
-    let plan: Vec<Step> = Explain(query::claim_next::<T>(&ClaimRequest::new(&worker))).load(conn)?;
+    let plan = explained(conn, query::claim_next::<T>(&ClaimRequest::new(&worker)))?;
     // At the top the update finds its rows by their keys; the candidates come from below.
     let way = way(table, plan.iter().filter(|step| step.parent != 0));
     let mend = claim_index(table.text, "CREATE INDEX", &Sqlite::quote(&table.name));
@@ -75,7 +61,7 @@ pub(super) fn lease<T: ClaimOn<Sqlite>>(conn: &mut SqliteConnection, table: &Tab
     if table.text.declaration.columns.lease.is_none() {
         return Ok(Vec::new());
     }
-    let plan: Vec<Step> = Explain(query::expiring::<T>(Duration::ZERO, 100, None)).load(conn)?;
+    let plan = explained(conn, query::expiring::<T>(Duration::ZERO, 100, None))?;
     let way = way(table, plan.iter());
     let mend = lease_index(table.text, "CREATE INDEX", &Sqlite::quote(&table.name));
     let says = not_in_order(&way, "recovery");
