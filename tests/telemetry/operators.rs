@@ -70,6 +70,7 @@ where
         store.unpause(&Pausable::kind("note"), &by)?;
         store.keep_completed("default", false, &by)?;
         store.prune(&Retention::keep_all(), 10)?;
+        let _ = store.verify()?;
         Ok(())
     });
     done?;
@@ -84,6 +85,7 @@ where
         "unpause",
         "keep_completed",
         "prune",
+        "verify",
     ];
     assert_eq!(heard.names(), names.map(|name| format!("claimstore.{name}")));
     assert!(heard.spans.iter().all(|span| span.fields["claimstore.outcome"] == "ok"), "{heard:?}");

@@ -107,7 +107,7 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     }
 
     /// A call of this store, to be told of.
-    pub(super) fn call(&self, doing: &'static str) -> Call {
+    pub(crate) fn call(&self, doing: &'static str) -> Call {
         Call::begin::<T, D>(doing)
     }
 

@@ -101,4 +101,5 @@ spans! {
     "previewing an action" => preview_all,
     "reading history" => history,
     "pruning" => prune,
+    "verifying" => verify,
 }

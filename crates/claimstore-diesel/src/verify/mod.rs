@@ -45,8 +45,11 @@ impl<T: ClaimOn<D>, D: Dialect> Store<T, D> {
     /// [`StoreError`] where the database cannot be reached. What is found is never an error: ask
     /// [`Report::is_fit`].
     pub fn verify(&self) -> Result<Report, StoreError> {
-        let mut conn = self.living()?;
-        let look = D::verify::<T>(&mut conn).map_err(|error| self.failed(&mut conn, "verifying", error))?;
+        let call = self.call("verifying");
+        let answer = self.living().and_then(|mut conn| {
+            D::verify::<T>(&mut conn).map_err(|error| self.failed(&mut conn, call.doing(), error))
+        });
+        let look = call.done(answer)?;
         let mut findings = look.findings;
         findings.extend(pool::look(self.pool(), look.alone));
         Ok(Report::of(findings))
